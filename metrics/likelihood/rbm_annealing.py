@@ -53,6 +53,11 @@ class RBMAnnealing(Annealing):
         self.log_weights = self.visible.new_zeros(self.visible.shape[:-1], dtype=torch.float64)
         self.logits, self.tilted = self._read(self.visible)
 
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the RBM per chain so far: of the initial states, and one a step."""
+        return 1 + self.step
+
     def _move(self, before: float, after: float) -> None:
         self._weigh(before, after)
         self.visible = self._transition(self.logits, self._kernel_beta(after))

@@ -85,22 +85,23 @@ def weights_of(path: Path) -> dict[str, str | None]:
 
 
 def class_of(path: Path) -> type[Target]:
-    """The class of a saved model.
-
-    Raises:
-        UserError: if it cannot be read.
-    """
+    """The class of a saved model; raises as `weights_of` does."""
     return _described(path, file_digest(path))[1]
 
 
+def metadata_of(path: Path) -> dict[str, Any]:
+    """What the file of a saved model says besides its weights; raises as `weights_of` does."""
+    return _described(path, file_digest(path))[2]
+
+
 @functools.cache
-def _described(path: Path, content: str) -> tuple[dict[str, str | None], type[Target]]:
-    """What the model in a file is, and its class."""
+def _described(path: Path, content: str) -> tuple[dict[str, str | None], type[Target], dict[str, Any]]:
+    """What the model in a file is, its class, and its metadata."""
     from runner.models.model_files import load_model, model_digest
 
     model, metadata = load_model(path)
     weights = {"weights": model_digest(model), "data": metadata.get("data_fingerprint")}
-    return weights, type(model)
+    return weights, type(model), metadata
 
 
 def model_file(given: Any, key: str = "model") -> Path:

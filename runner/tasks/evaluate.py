@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
@@ -10,7 +12,7 @@ from omegaconf import DictConfig
 from runner.config.data.datasets import dataset_identity, dataset_settings, load_dataset, unknown_files
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
-from runner.models.identity import class_of, model_file, weights_of
+from runner.models.identity import class_of, metadata_of, model_file, weights_of
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class Evaluate(PerSeedTask):
-    """Measures the likelihood of the model at `model`; the run's steps are the temperatures."""
+    """Measures the likelihood of the model at `model`; the run's steps are the temperatures.
+
+    Its evaluations are those of one chain of each annealing together, with the draws before the reverse one.
+    """
 
     reads_model = True
 
@@ -44,9 +49,10 @@ class Evaluate(PerSeedTask):
         """The task, the model's weights and its data set: no target, sampler or metric is read."""
         path = model_file(config.model)
         task = annealing_identity(parts["task"], class_of(path))
-        if task.get("dataset") is not None:
-            unknown = unknown_files(config, task["dataset"], "task.dataset")
-            task = {**task, "dataset": {**dataset_identity(task["dataset"], key="task.dataset"), **unknown}}
+        name = task.get("dataset")
+        if name is not None:
+            binarised = dataset_identity(name, _binarisation(name, metadata_of(path)), "task.dataset")
+            task = {**task, "dataset": {**binarised, **unknown_files(config, name, "task.dataset")}}
         return {"task": task, "model": weights_of(path)}
 
     def run(
@@ -57,17 +63,17 @@ class Evaluate(PerSeedTask):
         started = time.monotonic()
         target, metadata, data = problems.shared(subject, config)
         settings = ais_settings(config)
-        values = likelihood(target, data, settings, seed, config, folder.checkpoint)
+        values, evaluations = likelihood(target, data, settings, seed, config, folder.checkpoint)
         seconds = time.monotonic() - started
         sampler = (metadata.get("recipe") or {}).get("sampler", {})
         name = str(metadata.get("architecture", type(target).__name__))
-        steps = len(settings.betas) - 1
         return RunResult(
             target=f"{name.rsplit('.', 1)[-1]}/{data.name}",
             sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
             seed=seed,
-            records=[Measurement(steps, steps, seconds, values)],
+            records=[Measurement(len(settings.betas) - 1, evaluations, seconds, values)],
             wall_seconds=seconds,
+            exact=True,  # other transitions are refused, and nothing is drawn by the model's own sampler
             notes=[data.note] if data.note else [],
             model=str(config.model),
         )
@@ -86,14 +92,14 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
     name = config.task.dataset or metadata.get("dataset")
     if name is None:
         raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
-    binarisation = metadata.get("binarisation") if config.task.dataset is None else None
+    binarisation = _binarisation(name, metadata)
     dataset_settings(name, binarisation, "task.dataset")
     data = load_dataset(name, binarisation, config.data.root, verifies(config))
     fingerprint = metadata.get("data_fingerprint")
     if config.task.dataset is None and fingerprint not in (None, data.fingerprint()):
         raise UserError(
-            f"The model {path} was trained on other images than the data set {data.name} holds now; "
-            f"task.dataset={data.name} measures it on these."
+            f"The model {path} was trained on other images than the data set {name} holds now; "
+            f"task.dataset={name} measures it on these."
         )
     pixels, units = data.train.shape[1], target.space.d
     if pixels != units:
@@ -108,3 +114,14 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
             f"task.dataset={name} has images of {found} pixels, the model {path} expects {wanted}."
         )
     return target, metadata, data
+
+
+def _binarisation(name: Any, metadata: Mapping[str, Any]) -> Any:
+    """The model's own where `name` is the data set that it learned from; None for another set."""
+    own = metadata.get("dataset")
+    return metadata.get("binarisation") if own is not None and _place(name) == _place(own) else None
+
+
+def _place(name: Any) -> str:
+    """A data set as it is named; a user's own file by where it is."""
+    return str(Path(name).resolve()) if str(name).endswith(".npz") else str(name)

@@ -41,7 +41,7 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
         Measurement(point["iteration"], point["evaluations"], point["seconds"], dict(point["values"]))
         for point in report["history"]
     ]
-    values = likelihood(model.target, data, settings, seed, config, folder.checkpoint)
+    values = likelihood(model.target, data, settings, seed, config, folder.checkpoint).values
     last = records.pop() if records and records[-1].step == recipe.settings.iterations else None
     seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
     seen = last.values if last is not None else {}

@@ -62,7 +62,7 @@ class Learn(PerSeedTask):
 
     def work(self, config: DictConfig) -> int:
         """Iterations times steps of the sampler in each times chains."""
-        return self.compilable_steps(config) * int(config.task.chains)
+        return self.compilable_steps(config) * int(_chains(config.task))
 
     def compilable_steps(self, config: DictConfig) -> int:
         """Those of the chains of the training; annealings are not compiled."""
@@ -85,7 +85,7 @@ class Learn(PerSeedTask):
         times = f", {span(task.ais.repeats for task in repeated)} times" if repeated else ""
         return (
             f"{alternatives(str(task.method).upper() for task in tasks)} with "
-            f"{span(task.chains for task in tasks)} chains, "
+            f"{span(_chains(task) for task in tasks)} chains, "
             f"{span(task.iterations for task in tasks)} iterations of "
             f"{span(task.cd_steps for task in tasks)} steps in batches of "
             f"{span(task.batch for task in tasks)}{taken}; AIS with "
@@ -116,6 +116,11 @@ def _by_block_gibbs(config: DictConfig) -> bool:
     from targets.target import Target
 
     return bool(getattr(class_at(config.target, "target", (Target,)), "block_gibbs", False))
+
+
+def _chains(task: Any) -> Any:
+    """How many chains a training has: those of CD start from the images of a batch, one from each."""
+    return task.batch if task.method == "cd" else task.chains
 
 
 def _number(temperatures: Any) -> int:

@@ -41,6 +41,10 @@ def load_npz(
     binarise = binariser("npz", binarisation, threshold, seed)
     arrays = _read(Path(path).expanduser(), path)
     shape = _shape(arrays["train"], path)
+    if not len(arrays["test"]):
+        raise DataError(
+            f"'{path}' must hold at least one test image, test has the shape {arrays['test'].shape}"
+        )
     for name, values in arrays.items():
         if values.shape[1:] != arrays["train"].shape[1:]:
             raise DataError(

@@ -19,6 +19,9 @@ from runner.report.page.terminal import BEST, named_best
 from runner.report.selection.grid import Grid
 from runner.report.table_shape import Direction, MetricShape
 
+SAMPLER = "sampler"
+"""The setting beside whose values samplers that are not exact have a mark."""
+
 NARROW = 80
 """Columns of a page that is not on a terminal."""
 
@@ -61,7 +64,8 @@ def show_grid(
         table = _table(grid, summary, metrics[:number], sort, stacked, best)
     console.print(table)
     names = {metric.metric for metric in metrics[: max(number, 1)]}
-    said = explanations(grid.shape, [entry for entry in summary if entry.metric in names])
+    shown = [entry for entry in summary if entry.metric in names]
+    said = explanations(grid.shape, shown, marked=_names_samplers(grid))
     if text := named_best(" ".join([*_averaged(grid), *said]), best):
         console.print(Text(text, style="dim"))
     for note in grid.shape.notes:
@@ -72,6 +76,16 @@ def show_grid(
             "1 more metric: --all shows it." if hidden == 1 else f"{hidden} more metrics: --all shows them."
         )
         console.print(Text(more, style="dim"))
+
+
+def _keys(grid: Grid) -> list[str]:
+    """The settings that have a column; of runs that differ in none, what they are of."""
+    return grid.keys or ["target", "sampler"]
+
+
+def _names_samplers(grid: Grid) -> bool:
+    """Whether there is a column in which samplers that are not exact have a mark."""
+    return SAMPLER in _keys(grid)
 
 
 def _averaged(grid: Grid) -> list[str]:
@@ -106,7 +120,7 @@ def _table(
     best: str,
 ) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    keys = grid.keys or ["target", "sampler"]
+    keys = _keys(grid)
     for title in _titles(keys):
         table.add_column(title, no_wrap=True)
     for metric in metrics:
@@ -132,7 +146,7 @@ def _titles(keys: Sequence[str]) -> list[str]:
 
 
 def _setting(value: object, key: str, inexact: bool) -> Text:
-    mark = INEXACT if inexact and key == "sampler" else ""
+    mark = INEXACT if inexact and key == SAMPLER else ""
     return Text(f"{value:g}{mark}" if isinstance(value, float) else f"{value}{mark}")
 
 

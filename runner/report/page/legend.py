@@ -47,8 +47,14 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
     return [*([_averaged(seeds, entries)] if seeds else []), *explanations(shape, entries, reduction)]
 
 
-def explanations(shape: TableShape, entries: Sequence[Entry], reduction: str | None = None) -> list[str]:
-    """The sentences of `legend` on published and exact numbers and on the marks of `entries`."""
+def explanations(
+    shape: TableShape, entries: Sequence[Entry], reduction: str | None = None, *, marked: bool = True
+) -> list[str]:
+    """The sentences of `legend` on published and exact numbers and on the marks of `entries`.
+
+    Args:
+        marked: whether samplers that are not exact have a mark in the table.
+    """
     sentences = []
     if any(entry.published for entry in entries):
         named = ", ".join(
@@ -82,7 +88,8 @@ def explanations(shape: TableShape, entries: Sequence[Entry], reduction: str | N
             "(one-sided paired t-test over seeds, p of at least 0.05); such numbers cannot be ranked, nor "
             "read as better than the floor."
         )
-    if any(entry.exact is False and shape.row(entry.row).role is not Role.draws for entry in entries):
+    inexact = [entry for entry in entries if entry.exact is False]
+    if marked and any(shape.row(entry.row).role is not Role.draws for entry in inexact):
         sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
     if reduction is not None:
         sentences.append(f"{REDUCED}: {reduction.strip().rstrip('.')}.")

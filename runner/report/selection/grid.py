@@ -26,6 +26,9 @@ BESIDE = {METRIC: "target", TUNING: "sampler"}
 REFERENCE = "samplers.reference."
 """Where draws come from that are no sampler's: exact, uniform and held-out ones."""
 
+UNSET = {"task.dataset": "the model's own"}
+"""What it means that a setting of this name is null, where a table would show that."""
+
 EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"
 
 
@@ -120,8 +123,8 @@ def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
     labels, settings = [], dict[str, Settings]()
     for run in runs:
         row, column = _label(run.settings, inner, "sampler"), _label(run.settings, outer, "target")
-        settings[row] = {key: run.settings.get(key, "") for key in inner}
-        settings[column] = {key: run.settings.get(key, "") for key in outer}
+        settings[row] = {key: _value(run.settings, key) for key in inner}
+        settings[column] = {key: _value(run.settings, key) for key in outer}
         labels.append((row, column))
     return Places([*outer, *inner], labels, settings)
 
@@ -170,8 +173,15 @@ def _of_sampler(key: str) -> bool:
 def _label(settings: Settings, keys: Sequence[str], group: str) -> str:
     """The option of `group` and the varied settings: ``dmala, step_size=0.3``."""
     parts = [str(settings.get(group))]
-    parts += [f"{key.split('.', 1)[-1]}={settings[key]}" for key in keys if key != group and key in settings]
+    named = [key for key in keys if key != group and key in settings]
+    parts += [f"{key.split('.', 1)[-1]}={_value(settings, key)}" for key in named]
     return ", ".join(parts)
+
+
+def _value(settings: Settings, key: str) -> Any:
+    """What the setting `key` is in a table; nothing where there is none."""
+    value = settings.get(key, "")
+    return UNSET.get(key) if value is None else value
 
 
 def ordered(labels: Mapping[str, Any], settings: Mapping[str, Settings]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor
 
@@ -30,6 +30,11 @@ class Walk(Protocol):
         """Steps of the whole walk."""
         ...
 
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the target per chain so far, that of the initial states counted."""
+        ...
+
     def advance(self, steps: int) -> None:
         """Walks so many steps further, or to the end if that comes first."""
         ...
@@ -41,6 +46,18 @@ class Walk(Protocol):
     def load_state_dict(self, state: Mapping[str, Any], /) -> None:
         """Continues from a `state_dict`."""
         ...
+
+
+class Likelihood(NamedTuple):
+    """What annealings say of a model, and what they cost.
+
+    Attributes:
+        values: by name.
+        evaluations: `Annealings.evaluations`.
+    """
+
+    values: dict[str, float]
+    evaluations: int
 
 
 def both_ends(
@@ -99,6 +116,11 @@ class Annealings:
     def position(self) -> int:
         """Steps of all walks that are done."""
         return sum(walk.step for walk in self.walks.values())
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the target by one chain of each walk together."""
+        return sum(walk.evaluations for walk in self.walks.values())
 
     @property
     def done(self) -> bool:

@@ -23,7 +23,7 @@ from runner.execution.devices import floating_point, present_device
 from runner.execution.errors import UserError, one_sentence
 from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
-from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
+from runner.tasks.likelihood.annealings import Annealings, Likelihood, Walk, both_ends
 from runner.tasks.likelihood.rbm_likelihood import rbm_likelihood
 from targets import RBM, Dataset, Discrete, Streams, Target
 from targets.randomness import derive_seed
@@ -38,7 +38,7 @@ TRAINING_IMAGES = 10_000
 
 def likelihood(
     target: Target, data: Dataset, settings: AISSettings, seed: int, config: DictConfig, checkpoint: Path
-) -> dict[str, float]:
+) -> Likelihood:
     """log Z, its errors, and the mean log-likelihood of the test and training images, in nats an image.
 
     ``log_likelihood`` uses forward AIS, whose log Z is too low on average and whose likelihood is
@@ -83,7 +83,7 @@ def check_annealing(target: Target, settings: AISSettings) -> None:
 
 def target_likelihood(
     target: Target, data: Dataset, settings: AISSettings, seed: int, config: DictConfig, checkpoint: Path
-) -> dict[str, float]:
+) -> Likelihood:
     """The values that `likelihood` describes, for a target on its device.
 
     log Z and its errors come from the weights of all repeats together. ``log_z_repeats_low`` and
@@ -111,7 +111,7 @@ def target_likelihood(
     if isinstance(target.space, Discrete) and target.space.size <= MAX_STATES:
         values["log_z_exact"] = exact_log_partition(target)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return values | {"ais_seconds": annealings.seconds}
+    return Likelihood(values | {"ais_seconds": annealings.seconds}, annealings.evaluations)
 
 
 def _annealings(target: Target, data: Dataset, settings: AISSettings, seed: int) -> Annealings:

@@ -25,7 +25,7 @@ from metrics.likelihood.rbm_log_partition import (
 )
 from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
-from runner.tasks.likelihood.annealings import Annealings, Walk, both_ends
+from runner.tasks.likelihood.annealings import Annealings, Likelihood, Walk, both_ends
 from samplers import RBMGibbs, State
 from samplers.stepper import Stepper
 from targets import RBM, Dataset, Streams
@@ -36,7 +36,7 @@ BLOCK = 100
 
 def rbm_likelihood(
     rbm: RBM, data: Dataset, settings: AISSettings, seed: int, config: DictConfig, checkpoint: Path
-) -> dict[str, float]:
+) -> Likelihood:
     """The values that `runner.tasks.likelihood.model_likelihood` describes, for an RBM on its device.
 
     ``log_likelihood_untempered`` uses the released estimator. With at most 20 units in a layer
@@ -62,7 +62,7 @@ def rbm_likelihood(
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
         values["log_z_exact"] = exact_rbm_log_partition(rbm)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return values | {"ais_seconds": annealings.seconds}
+    return Likelihood(values | {"ais_seconds": annealings.seconds}, annealings.evaluations)
 
 
 def _annealings(rbm: RBM, data: Dataset, settings: AISSettings, seed: int) -> Annealings:
@@ -105,6 +105,11 @@ class _Reverse:
     def step(self) -> int:
         """Steps of both that are done."""
         return self.drawn + (self.annealing.step if self.annealing is not None else 0)
+
+    @property
+    def evaluations(self) -> int:
+        """One of the images, one a step of block Gibbs, and those of the annealing."""
+        return 1 + self.drawn + (self.annealing.evaluations if self.annealing is not None else 0)
 
     @property
     def log_weights(self) -> Tensor:

@@ -310,6 +310,7 @@ def own_files() -> None:
     save_model(Path("deep.safetensors"), deep, {"dataset": "own.npz"})
     for name, pixels, dataset in (("good", 64, "digits"), ("narrow", 10, "digits"), ("rbm", 12, "own.npz")):
         saved(Path(f"{name}.safetensors"), pixels, dataset=dataset)
+    saved(Path("changed.safetensors"), 12, dataset="own.npz", data_fingerprint="of other images")
     saved(Path("nameless.safetensors"))
 
 
@@ -328,6 +329,7 @@ EVALUATION = [
     # Data of another size than a network expects.
     (f"{DEEP} task.dataset=digits", "digits has 64 pixels an image, the model deep.safetensors has 12 visib"),
     (f"{DEEP} task.dataset=own.npz", "own.npz has images of 2 x 6 pixels, the model deep.safetensors expect"),
+    ("model=changed.safetensors", "holds now; task.dataset=own.npz measures it on these."),
     (DEEP, "has images of 2 x 6 pixels, the model deep.safetensors expects"),
 ]
 

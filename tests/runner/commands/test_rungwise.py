@@ -47,6 +47,11 @@ def test_a_commands_use_says_whether_it_takes_any_runs(
     assert (" runs [key=value ...]" in capsys.readouterr().out) is runs
 
 
+def test_show_says_that_a_model_can_be_evaluated_on_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "task=evaluate"]) == 0
+    assert "a name of conf/dataset or a file.npz;" in " ".join(capsys.readouterr().out.split())
+
+
 def test_show_explains_the_settings_of_a_samplers_builder(capsys: pytest.CaptureFixture[str]) -> None:
     """They are no arguments of the kernel: `samplers.tuning` has them."""
     assert main(["show", "sampler=acs"]) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from runner.config.overrides import Names
@@ -46,6 +48,26 @@ def test_table_3_has_the_runs_of_table_2() -> None:
 @pytest.mark.parametrize("experiment", ["edlp_table2", "edlp_table3", "edlp_figure5", "edlp_figure15"])
 def test_smoke_needs_no_data(experiment: str) -> None:
     assert {job.config.target.tabular for job in jobs_at(experiment, "scale=smoke")} == {"breast_cancer"}
+
+
+@pytest.mark.parametrize("experiment", ["edlp_table2", "edlp_figure5"])
+def test_no_words_name_a_number_of_networks_that_another_scale_has_not(experiment: str) -> None:
+    numbers = {
+        job.config.task.chains
+        for scale in ("smoke", "paper")
+        for job in jobs_at(experiment, f"scale={scale}")
+    }
+    assert numbers == {20, 50}
+    shape = shape_of(experiment)
+    said = [shape.title, shape.caption, *(metric.note or "" for metric in shape.metrics)]
+    assert not re.findall(r"\d+ networks", " ".join(said))
+
+
+def test_a_step_is_timed_by_itself_for_every_seed() -> None:
+    """A batch of seeds would divide its time among them."""
+    found = jobs_at("edlp_figure15", "scale=smoke")
+    assert [len(job.run_ids) for job in found] == [1] * 16
+    assert {job.config.task.chains for job in found} == {50}
 
 
 @pytest.mark.parametrize("experiment", ["edlp_table2", "edlp_table3"])

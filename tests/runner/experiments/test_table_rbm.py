@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +73,20 @@ def test_every_published_number_stands_in_the_table(experiment: str, rows: int) 
     if rows == 5:
         number = found["v2", "log_mmd", "Caltech", "PT-DMALA"]
         assert (number.mean, number.sd) == (-4.98, 0.23)
+
+
+def test_the_page_that_a_footnote_names_has_its_numbers() -> None:
+    """The errors of the released estimator; the page has signs of minus."""
+    (note,) = {
+        str(metric.published_notes["v1"])
+        for metric in shape_of("pt_table2_learning").metrics
+        if "v1" in metric.published_notes
+    }
+    (named,) = re.findall(r"docs/\S+\.md", note)
+    page = Path(__file__).parents[3].joinpath(named).read_text().replace("\u2212", "-")
+    assert "+98…107 nats on MNIST, +246…316 on Caltech" in page
+    assert "+98 to +107 nats on MNIST, +246 to +316 on Caltech" in note
+    assert all(number in page for number in ("-216…-235", "-476 and -470"))
 
 
 def test_the_ordering_on_mnist_is_stated_with_a_test() -> None:

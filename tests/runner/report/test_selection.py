@@ -24,7 +24,7 @@ from runner.execution.errors import UserError
 from runner.library.selected_runs import load_runs, selected_runs
 from runner.report.page import grid_lines
 from runner.report.selection.conditions import chosen_by
-from runner.report.selection.grid import Grid, grid_of, varied_keys
+from runner.report.selection.grid import Grid, grid_of, places_of, varied_keys
 from runner.report.selection.stored_runs import stored_runs
 from runner.report.selection_table import show_runs
 from runner.report.table_shape import Direction, MetricShape
@@ -363,6 +363,29 @@ def test_a_grid_without_chance_has_no_seeds_and_explains_its_marks(
     out = " ".join(capsys.readouterr().out.split())
     assert "†: not exact" in out
     assert "seed" not in out
+
+
+def test_a_mark_that_no_line_has_is_not_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The sampler, which is the same in all lines, is not named in any."""
+    finished(
+        tmp_path, "-m", "task=spectral_gap", "target=bernoulli4", "sampler=dula", "sampler.step_size=0.2,0.4"
+    )
+    capsys.readouterr()
+    show_runs(stored_runs(tmp_path), "gaps")
+    assert "†" not in capsys.readouterr().out
+
+
+def test_the_data_set_that_a_model_learned_from_is_said() -> None:
+    both = [SimpleNamespace(settings={"task.dataset": name}) for name in (None, "digits")]
+    places = places_of(cast(Any, both))
+    assert [column for _, column in places.labels] == [
+        "None, dataset=the model's own",
+        "None, dataset=digits",
+    ]
+    assert [places.settings[column]["task.dataset"] for _, column in places.labels] == [
+        "the model's own",
+        "digits",
+    ]
 
 
 def test_settings_of_different_options_do_not_decide_each_other() -> None:

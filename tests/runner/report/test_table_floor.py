@@ -303,6 +303,11 @@ def test_the_budget_of_a_task_is_said() -> None:
     assert learned == {key: value for key, value in LEARN.items() if key != "_target_"}
 
 
+def test_the_budget_of_contrastive_divergence_has_a_chain_for_each_image_of_a_batch() -> None:
+    said = budget_sentence(with_task({**LEARN, "method": "cd", "batch": 50}))
+    assert said.startswith("Budget (quick): CD with 50 chains, 500 iterations of 10 steps in batches of 50;")
+
+
 def test_the_budget_of_a_deep_model_names_its_buffer_its_repeats_its_device_and_its_time() -> None:
     task = {**LEARN, "buffer": 1000, "ais": {**cast(Any, LEARN["ais"]), "repeats": 3}}
     planned = with_task(task, {"_target_": "targets.models.resnet_ebm.ResNetEBM"})

@@ -10,8 +10,10 @@ import pytest
 import torch
 
 from metrics.likelihood.rbm_annealing import RBMAnnealing
+from runner.config.data.datasets import load_dataset
 from runner.execution import signals
 from runner.files.atomic_files import set_aside
+from runner.models.model_files import save_model
 from targets import RBM
 from tests.support.commands import Call, finished, measured, one, rows, stop_after, stopped_in_each, summary
 
@@ -65,6 +67,8 @@ def test_a_saved_model_has_the_likelihood_of_its_learning(call: Call, learned: P
     assert other["log_z_exact"] == found["log_z_exact"]
     about = summary("other")
     assert (about["target"], about["sampler"]) == ("rbm/digits", "rbm_gibbs")
+    # Starts of three annealings and their temperatures; before the reverse one 50 draws and their start.
+    assert (about["evaluations"], about["exact"]) == (3 * (1 + 500) + 1 + 50, True)
     assert any("split of our own" in note for note in about["notes"])
     assert call(*EVALUATE, "seed=[4,3]", f"model={model}", "output_root=together").status == 0
     assert rows("together") == rows("outputs", "other")
@@ -136,6 +140,23 @@ def test_an_annealing_that_was_saved_as_garbage_begins_anew(
     assert ended.status == 0
     assert "cannot be used" in ended.err
     assert likelihoods() == likelihoods(learned)
+
+
+def test_a_model_keeps_its_binarisation_where_its_own_data_set_is_named(call: Call) -> None:
+    digits = load_dataset("digits", "stochastic", None)
+    rbm = RBM(64, 4, digits.train.double().mean(0))
+    with torch.no_grad():
+        rbm.visible_bias.copy_(rbm.data_mean.logit())
+    for drawn in ("stochastic", "threshold"):
+        save_model(Path(f"{drawn}.pt"), rbm, {"dataset": "digits", "binarisation": drawn})
+        for root, named in ((drawn, ()), (f"{drawn} named", ("task.dataset=digits",))):
+            given = (f"model={drawn}.pt", *named, f"output_root={root}")
+            assert call(*EVALUATE, "task.ais.temperatures=10", *given).status == 0
+        assert rows(drawn) == rows(f"{drawn} named")
+    assert rows("stochastic") != rows("threshold")
+    # The weights are those of the other model, the images are not.
+    repeated = ("model=threshold.pt", "task.dataset=digits", "output_root=stochastic named")
+    assert "done before" not in call(*EVALUATE, "task.ais.temperatures=10", *repeated).out
 
 
 RUN = (

@@ -68,7 +68,7 @@ def settings(steps: int = STEPS, kernel: Kernel | None = None, repeats: int = RE
 
 
 def values_of(target: Target, path: Path, given: AISSettings, data: Dataset = DATA) -> dict[str, float]:
-    return target_likelihood(target, data, given, 3, CONFIG, path / "checkpoint.pt")
+    return target_likelihood(target, data, given, 3, CONFIG, path / "checkpoint.pt").values
 
 
 def test_the_estimates_stand_around_the_exact_value(tmp_path: Path) -> None:
@@ -173,6 +173,8 @@ def test_a_saved_network_is_evaluated(call: Call, model: Path, evaluated: Path) 
     assert abs(found["log_z"] - found["log_z_exact"]) < 5 * found["log_z_se"]
     assert summary(evaluated)["target"] == "resnet_ebm/halves"
     assert summary(evaluated)["steps"] == STEPS
+    # One of the starts and one a step but the last, forward and in reverse, and 20 steps before the latter.
+    assert (summary(evaluated)["evaluations"], summary(evaluated)["exact"]) == (2 * STEPS + 20, True)
     assert call(*EVALUATE[:-1], GWG, "seed=3", f"model={model}").status == 0
     other = measured()
     assert other["log_z"] != found["log_z"]

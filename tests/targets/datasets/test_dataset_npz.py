@@ -70,6 +70,10 @@ def test_a_pickle_is_refused_and_never_run(path: Path) -> None:
         ({"train": BITS, "test": np.zeros((3, 4), "U1")}, "test is <U1 of the shape (3, 4)"),
         ({"train": BITS, "test": np.zeros((2, W, H))}, "must have one shape, test has (4, 3)"),
         ({"train": grey(0), "test": BITS}, "must hold at least one training image"),
+        (
+            {"train": BITS, "test": BITS[:0]},
+            "must hold at least one test image, test has the shape (0, 3, 4)",
+        ),
     ],
 )
 def test_other_arrays_are_refused(arrays: dict[str, NDArray[Any]], sentence: str, path: Path) -> None:
