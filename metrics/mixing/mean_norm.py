@@ -41,7 +41,8 @@ class MeanNorm(Metric):
 
     Args:
         threshold: upper limit for |mu_hat|, in state units; 0.1 in the paper.
-        every: steps between comparisons with the threshold.
+        every: steps between comparisons with the threshold; the last step so far is compared, too, and the
+            numbers of steps are those of comparisons.
 
     Raises:
         UnsupportedMetric: if the target is not on the reals.
@@ -52,7 +53,7 @@ class MeanNorm(Metric):
     bounds = (0.0, math.inf)
     direction = "min"
     supports_levels = True
-    saved = ("steps", "totals", "present", "first", "since")
+    saved = ("steps", "last", "totals", "present", "first", "since")
 
     def __init__(self, context: Context, threshold: float = 0.1, every: int = 10) -> None:
         super().__init__(context)
@@ -66,7 +67,7 @@ class MeanNorm(Metric):
         self.present = torch.zeros_like(self.totals)
         unset = torch.full((2, context.seeds), torch.nan, dtype=torch.float64, device=context.device)
         self.first, self.since = unset, unset.clone()
-        self.steps = 0
+        self.steps = self.last = 0
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         exact = theta.double()
@@ -77,24 +78,29 @@ class MeanNorm(Metric):
         self.totals.add_(states)
         self.present = states
         self.steps += 1
-        if step % self.every:
-            return
+        self.last = step
+        if step % self.every == 0:
+            self.first, self.since = self._crossings()
+
+    def _crossings(self) -> tuple[Tensor, Tensor]:
+        """`first` and `since` with a comparison at the last step."""
         below = torch.stack([_norm(self.totals), _norm(self.present)]) < self.threshold
-        self.first = torch.where(below & self.first.isnan(), float(step), self.first)
-        self.since = torch.where(below & self.since.isnan(), float(step), self.since)
-        self.since = self.since.masked_fill(~below, torch.nan)
+        first = torch.where(below & self.first.isnan(), float(self.last), self.first)
+        since = torch.where(below & self.since.isnan(), float(self.last), self.since)
+        return first, since.masked_fill(~below, torch.nan)
 
     def result(self) -> dict[str, Tensor]:
         norm = _norm(self.totals)
+        first, since = self._crossings()
         return {
             self.name: norm,
             "mean_norm_log2": norm.log().square().masked_fill(norm > 1.0, torch.nan),
             "mean_norm_noise": by_seed(lambda part: _scatter(part).sqrt(), self.totals),
             "mean_norm_now": _norm(self.present),
             "steps_per_draw": by_seed(lambda part: self.steps * _inefficiency(part), self.totals),
-            "steps_to_threshold": self.since[0].clone(),
-            "steps_to_threshold_first": self.first[0].clone(),
-            "steps_to_threshold_now": self.since[1].clone(),
+            "steps_to_threshold": since[0],
+            "steps_to_threshold_first": first[0],
+            "steps_to_threshold_now": since[1],
         }
 
     def merge(self, other: Self) -> None:

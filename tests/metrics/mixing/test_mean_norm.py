@@ -119,7 +119,19 @@ def test_the_steps_to_the_threshold_are_those_of_the_first_fall_and_of_the_last(
 def test_the_threshold_is_looked_at_every_ten_steps() -> None:
     found = fed(draws_with([[0.05]] * 35))
     assert found["steps_to_threshold"].tolist() == [10]
-    assert fed(draws_with([[0.05]] * 9))["steps_to_threshold"].isnan().all()
     assert fed(draws_with([[2.0]]))["mean_norm_log2"].isnan().all(), (
         "ln squared increases with a norm above 1"
     )
+
+
+def test_the_last_step_is_compared_where_it_is_none_of_those() -> None:
+    """It falls below, leaves again, or is the only one; `every` may be longer than the run."""
+    names = ("steps_to_threshold", "steps_to_threshold_first")
+    for norms, every, expected in (
+        ([0.05] * 9, 10, (9, 9)),
+        ([0.05] * 300, 1000, (300, 300)),
+        ([2.0] * 13 + [0.05] * 2, 10, (15, 15)),
+        ([0.05] * 13 + [2.0] * 2, 10, (-1, 10)),
+    ):
+        found = fed(draws_with([[norm] for norm in norms]), every=every)
+        assert tuple(int(found[name].nan_to_num(-1)) for name in names) == expected
