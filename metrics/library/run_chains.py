@@ -64,7 +64,9 @@ def run_chains(
     whole_number("seed", seed, 0)
     burn_in = steps // 5 if burn_in is None else whole_number("burn_in", burn_in, 0)
     if burn_in + thin > steps:
-        raise ValueError(f"burn_in must leave at least one draw of {steps} steps, {burn_in} was given")
+        raise ValueError(
+            f"burn_in and thin must leave at least one draw of {steps} steps, {burn_in} and {thin} were given"
+        )
     kernel.check(target)
     like = target.like()
     one = like.new_ones(())

@@ -118,8 +118,11 @@ def inner_kernel(sampler: Kernel | Tunable) -> Kernel:
         more = [name for name in sampler.open if name != kernel.step_name]
         if more == ["balancing"] and takes_step_size(type(kernel)):
             raise ValueError("balancing must be a number from 0.5 to 1 inside a ladder, 'auto' was given")
-        if more or not takes_step_size(type(kernel)):
-            raise ValueError(f"kernel must be given with its {sampler.open[0]}, 'auto' was given")
+        needed = more if takes_step_size(type(kernel)) else sampler.open
+        if needed:
+            *others, last = needed
+            names = f"{', '.join(others)} and {last}" if others else last
+            raise ValueError(f"kernel must be given with its {names}, 'auto' was given")
     return kernel
 
 

@@ -94,13 +94,16 @@ class PartitionFunctions:
         return [(value - width * error, value + width * error) for value, error in pairs]
 
     def report(self) -> dict[str, Any]:
-        """What a reader of the run may want to know, fit for JSON."""
+        """What a reader of the run may want to know, fit for JSON.
+
+        An interval is stated only after burn-ins: it does not see what is left of where chains started.
+        """
         rounds = {
+            "log_partition_interval": [list(pair) for pair in self.interval()],
             "partition_burn_in": list(self.burn_in),
             "partition_autocorrelation_time": list(self.autocorrelation_time),
         }
         return {
-            "log_partition_interval": [list(pair) for pair in self.interval()],
             "partition_effective_sample_size": self.effective[:-1],
             **(rounds if self.burn_in else {}),
         }

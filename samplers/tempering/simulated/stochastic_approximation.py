@@ -8,7 +8,11 @@ gain L / t is shown to be the best one). Then the estimates stand still for as l
 
     Z_i = Z_i(learned) * mean of w_i(theta)    up to a factor that all levels share
 
-gives the final ones with their errors. The cost grows with L, that of `inductive` with L^2.
+gives the final ones. The cost grows with L, that of `inductive` with L^2.
+
+No interval is stated: nothing tells whether the chains have forgotten where they started. In an Ising model
+below its critical temperature log Z was more than 2 nats off, 15 standard errors between chains, and the two
+halves of the held phase agreed.
 """
 
 from __future__ import annotations

@@ -99,7 +99,10 @@ def test_a_datatree_serves_arviz() -> None:
     [
         ({"chains": 0}, "chains must be a whole number of at least 1, 0 was given"),
         ({"thin": 0}, "thin must be a whole number of at least 1, 0 was given"),
-        ({"burn_in": 10}, "burn_in must leave at least one draw of 10 steps, 10 was given"),
+        *(
+            (given, f"^burn_in and thin must leave at least one draw of 10 steps, {said} were given$")
+            for given, said in (({"burn_in": 10}, "10 and 1"), ({"thin": 20}, "2 and 20"))
+        ),
         (
             {"kernel": SimulatedTempering(DMALA(1.0), ladder=[1.0, 0.5], log_partition=[0.0, 0.0])},
             "move betw",

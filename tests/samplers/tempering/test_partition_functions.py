@@ -48,10 +48,13 @@ def test_a_mixture_ladder_is_within_a_twentieth_of_a_nat_of_quadrature(method: s
     betas = torch.tensor(ladder, dtype=torch.float64)
     values = torch.tensor(found["log_partition"], dtype=torch.float64)
     error = values - relative(level_partitions(target, betas, half=45.0))
-    low, high = torch.tensor(result.report["log_partition_interval"], dtype=torch.float64).T
     assert error.abs().max() <= 0.05
-    assert (high - low).max() <= 2 * 1.97 * 0.0095
-    assert (error.abs() <= 1.35 * (high - low) + 1e-9).all()
+    # Without burn-ins nothing tells whether the chains have forgotten where they started.
+    assert ("log_partition_interval" in result.report) == (method == "inductive")
+    if method == "inductive":
+        low, high = torch.tensor(result.report["log_partition_interval"], dtype=torch.float64).T
+        assert (high - low).max() <= 2 * 1.97 * 0.0095
+        assert (error.abs() <= 1.35 * (high - low) + 1e-9).all()
     assert min(result.report["partition_effective_sample_size"]) > 1_000
     tuned = sampler.kernel_at(found)
     assert isinstance(tuned, SimulatedTempering)
