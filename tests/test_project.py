@@ -279,7 +279,9 @@ def distributions(requirements: list[str]) -> set[str]:
 def test_every_import_is_declared() -> None:
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"]
-    optional = [item for name in ("arviz", "report", "optuna", "dashboards", "jax") for item in extras[name]]
+    optional = [
+        item for name in ("arviz", "report", "optuna", "dashboards", "jax", "slurm") for item in extras[name]
+    ]
     declared = distributions([*project["dependencies"], *optional]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}
     assert used - declared - set(sys.stdlib_module_names) == set()

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
-from runner.config.data.datasets import dataset_identity, dataset_settings, load_dataset, unknown_files
+from runner.config.data.datasets import (
+    dataset_identity,
+    dataset_settings,
+    is_file,
+    load_dataset,
+    unknown_files,
+)
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, metadata_of, model_file, weights_of
@@ -86,6 +92,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
         UserError: if one of them cannot be read, or they do not fit each other.
     """
     from runner.models.model_files import load_model
+    from runner.models.trained_model import check_size
 
     path = model_file(config.model)
     target, metadata = load_model(path)
@@ -101,18 +108,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
             f"The model {path} was trained on other images than the data set {name} holds now; "
             f"task.dataset={name} measures it on these."
         )
-    pixels, units = data.train.shape[1], target.space.d
-    if pixels != units:
-        raise UserError(
-            f"task.dataset={name} has {pixels} pixels an image, the model {path} has {units} visible units."
-        )
-    # As many pixels in another shape are other neighbours to a network of convolutions.
-    expected = getattr(target, "shape", data.shape)
-    if tuple(expected) != tuple(data.shape):
-        found, wanted = (" x ".join(map(str, shape)) for shape in (data.shape, expected))
-        raise UserError(
-            f"task.dataset={name} has images of {found} pixels, the model {path} expects {wanted}."
-        )
+    check_size(target, data, f"task.dataset={name}", path)
     return target, metadata, data
 
 
@@ -124,4 +120,4 @@ def _binarisation(name: Any, metadata: Mapping[str, Any]) -> Any:
 
 def _place(name: Any) -> str:
     """A data set as it is named; a user's own file by where it is."""
-    return str(Path(name).resolve()) if str(name).endswith(".npz") else str(name)
+    return str(Path(name).resolve()) if is_file(name) else str(name)
