@@ -45,6 +45,7 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
     batch = target.space.batch_shape(theta)
     _check(f"{name}.init", "the state's theta", state.theta, theta.shape, theta.dtype)
     _check(f"{name}.init", "the state's log_prob", state.log_prob, batch)
+    _check_swappable(kernel, target, state, beta)
     before = {"theta": state.theta.clone(), "log_prob": state.log_prob.clone()}
     # Not the random numbers of a run, which would be others then.
     streams = Streams([0], "trial", theta.device)
@@ -110,6 +111,21 @@ def _check_auxiliaries(name: str, before: Mapping[str, Tensor], after: Mapping[s
             raise ValueError(
                 f"{name}.init and {name}.step must give State.aux alike, {key} has shape {tuple(one.shape)} "
                 f"and {one.dtype} in one, {tuple(other.shape)} and {other.dtype} in the other"
+            )
+
+
+def _check_swappable(kernel: Kernel, target: Target, state: State, beta: Tensor) -> None:
+    """What moves between temperatures takes its aux along: that of `init` must not depend on beta."""
+    base, persistent = getattr(kernel, "base", None), kernel.persistent_aux
+    cached = {key: x for key, x in state.aux.items() if x.is_floating_point() and key not in persistent}
+    if not isinstance(base, Kernel) or not cached:
+        return
+    other = kernel.init(target, state.theta, beta / 2).aux
+    for key, value in cached.items():
+        if value.shape == other[key].shape and not torch.allclose(value, other[key], equal_nan=True):
+            raise ValueError(
+                f"{type(base).__name__}.init must give a State.aux that does not depend on beta inside "
+                f"{type(kernel).__name__}, since states move between temperatures with it; {key} does"
             )
 
 

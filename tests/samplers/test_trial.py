@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from metrics import run_chains
-from samplers import DMALA, Info, ParallelTempering, State
+from samplers import DMALA, Info, ParallelTempering, SimulatedTempering, State
 from samplers.choice import choose
 from samplers.kernel import Kernel, evaluate
 from samplers.trial import try_step
@@ -122,6 +122,39 @@ def test_what_init_must_not_do(given: Any, said: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Wrong, "init", lambda self, *arguments: given(right(self, *arguments)), raising=False)
     with pytest.raises(ValueError, match=f"^Wrong.init .*{said}"):
         run_chains(LogQuadratic(d=5), Wrong(0.5), chains=2, steps=10)
+
+
+class Cached(DMALA):
+    """DMALA that keeps numbers in its states, times beta to some power."""
+
+    power = 1
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        state = super().init(target, theta, beta)
+        return replace(state, aux={"kept": state.log_prob * beta**self.power})
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> Any:
+        after, info = super().step(target, state, beta, generator)
+        return replace(after, aux={"kept": after.log_prob * beta**self.power}), info
+
+
+def test_what_depends_on_beta_is_refused_inside_a_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A swap takes it to another temperature, where the kernel was inexact without a word."""
+    ladder, target = [1.0, 0.4], LogQuadratic(d=5)
+    tempered = (
+        ParallelTempering(Cached(0.5), ladder),
+        SimulatedTempering(Cached(0.5), ladder, [0.0, 0.0]),
+    )
+    theta = target.initial((2, 1, 2), Streams([0], "start"))
+    one = torch.ones((), dtype=torch.float64)
+    for kernel in tempered:
+        name = type(kernel).__name__
+        with pytest.raises(ValueError, match=f"^Cached.init must .* inside {name}, .*; kept does$"):
+            try_step(kernel, target, theta, one)
+    try_step(Cached(0.5), target, theta, one)
+    monkeypatch.setattr(Cached, "power", 0)
+    for kernel in tempered:
+        try_step(kernel, target, theta, one)
 
 
 def test_a_right_step_passes_with_replicas_too() -> None:
