@@ -89,8 +89,9 @@ def explanations(
             "read as better than the floor."
         )
     inexact = [entry for entry in entries if entry.exact is False]
-    if marked and any(shape.row(entry.row).role is not Role.draws for entry in inexact):
-        sentences.append(f"{INEXACT}: not exact; the sampler does not leave its target invariant.")
+    if any(shape.row(entry.row).role is not Role.draws for entry in inexact):
+        told = f"{INEXACT}: not exact; the sampler" if marked else "The sampler is not exact: it"
+        sentences.append(f"{told} does not leave its target invariant.")
     if reduction is not None:
         sentences.append(f"{REDUCED}: {reduction.strip().rstrip('.')}.")
     others = [row.row for row in shape.rows if row.role is not Role.sampler]
