@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 
@@ -17,6 +18,9 @@ from runner.sweep.outcome import Outcome, failures_in_words
 
 SHOWN = 3
 """Other processes that are named."""
+
+RARE = 0.01
+"""Neighbouring replicas that swap less often do so hardly ever, however many steps there are."""
 
 
 def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
@@ -61,7 +65,7 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
     non-reversible swaps the K replicas together complete one in 2 + 2 Lambda swap rounds at best, in the long
     run (Syed et al. 2022), so that one of a replica takes K (2 + 2 Lambda) on average.
     """
-    tempered, short = 0, list[tuple[float, str]]()
+    tempered, short, swaps = 0, list[tuple[float, str]](), math.inf
     for each in jobs:
         for folder in (one for one in folders_of(each) if one.run_id in outcome.done):
             summary = read_json(folder.path / "summary.json") or {}
@@ -71,6 +75,8 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
             tempered += 1
             trips, barrier = metrics["round_trips"] / int(each.config.task.chains), metrics.get("barrier")
             if trips < 1:
+                rate = metrics.get("swap_rate_min")
+                swaps = swaps if rate is None else min(swaps, rate)
                 pairing = OmegaConf.select(each.config, "sampler.swap.pairing")
                 best = ""
                 if barrier is not None and pairing == "odd_even":
@@ -82,7 +88,10 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
         return ""
     runs = "The run is" if tempered == 1 else f"{len(short)} of {tempered} tempered runs are"
     worst = "" if len(short) == 1 else "the shortest, "
-    return f"{runs} short for the ladder: {worst}{min(short)[1]}; more steps (task.steps) would help."
+    advice = "more steps (task.steps) would help"
+    if swaps < RARE:
+        advice = "two neighbours hardly ever swap, so that more replicas (tempering.replicas) would help"
+    return f"{runs} short for the ladder: {worst}{min(short)[1]}; {advice}."
 
 
 def _left(folders: list[RunFolder]) -> str:

@@ -86,6 +86,19 @@ def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
     )
 
 
+def test_replicas_that_hardly_ever_swap_are_told_of_in_place_of_steps(call: Call) -> None:
+    cold = (
+        "target=ising",
+        "target.size=6",
+        "target.coupling=2.0",
+        "sampler=pt_gibbs",
+        "sampler.ladder=[1,0]",
+    )
+    short = ("metric=[round_trips,swap_rate]", "task.chains=3", "task.steps=1200", "task.burn_in=1000")
+    said = call(*cold, *short).err
+    assert said.endswith("hardly ever swap, so that more replicas (tempering.replicas) would help.\n")
+
+
 def test_results_that_were_removed_meanwhile_are_missed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = launch.launched
 
