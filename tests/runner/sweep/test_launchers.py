@@ -121,14 +121,7 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
     """submitit says so by a signal, and its handler ends the job: that is no failure of its runs."""
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     long = ["task.steps=30000", "sampler=gibbs", "seed=0", "metric=[tv]"]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "runner", *SWEEP, *long, f"output_root={tmp_path}", LOCAL],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    running = submitted(tmp_path, *long)
     os.kill(at_work(tmp_path, running), signal.SIGUSR2)
     said, errors = running.communicate(timeout=100)
     assert (running.returncode, "1 run done." in said) == (0, True), errors
@@ -144,14 +137,7 @@ def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
     """The others are awaited; the command names the lost job, and what repeats it."""
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     long = ["task.steps=20000", "sampler=gibbs,random_walk,dmala", "seed=0", "metric=[tv]"]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "runner", *SWEEP, *long, f"output_root={tmp_path}", LOCAL],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    running = submitted(tmp_path, *long)
     os.kill(at_work(tmp_path, running), signal.SIGKILL)
     said, errors = running.communicate(timeout=100)
     assert running.returncode == 1, errors
@@ -160,6 +146,18 @@ def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
     assert errors.count("repeat: python -m runner ") + said.count("repeat: python -m runner ") == 1
     assert len(list(tmp_path.glob("runs/*/summary.json"))) == 2
     assert len(list(tmp_path.glob("runs/*/failure.json"))) == 1
+
+
+def submitted(output: Path, *overrides: str) -> subprocess.Popen[str]:
+    """The sweep under way by submitit's own executor, in a process that a signal can be sent to."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "runner", *SWEEP, *overrides, f"output_root={output}", LOCAL],
+        cwd=output,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def at_work(output: Path, running: subprocess.Popen[str]) -> int:
