@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 
@@ -21,6 +20,9 @@ SHOWN = 3
 
 RARE = 0.01
 """Neighbouring replicas that swap less often do so hardly ever, however many steps there are."""
+
+MORE_STEPS = "more steps (task.steps) would help"
+MORE_REPLICAS = "two neighbours hardly ever swap, so that more replicas (tempering.replicas) would help"
 
 
 def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
@@ -65,7 +67,7 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
     non-reversible swaps the K replicas together complete one in 2 + 2 Lambda swap rounds at best, in the long
     run (Syed et al. 2022), so that one of a replica takes K (2 + 2 Lambda) on average.
     """
-    tempered, short, swaps = 0, list[tuple[float, str]](), math.inf
+    tempered, short = 0, list[tuple[float, str]]()
     for each in jobs:
         for folder in (one for one in folders_of(each) if one.run_id in outcome.done):
             summary = read_json(folder.path / "summary.json") or {}
@@ -75,23 +77,20 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
             tempered += 1
             trips, barrier = metrics["round_trips"] / int(each.config.task.chains), metrics.get("barrier")
             if trips < 1:
-                rate = metrics.get("swap_rate_min")
-                swaps = swaps if rate is None else min(swaps, rate)
                 pairing = OmegaConf.select(each.config, "sampler.swap.pairing")
                 best = ""
                 if barrier is not None and pairing == "odd_even":
                     rounds = summary["axes"][0] * (2 + 2 * barrier)
                     best = f", each of which takes a replica {rounds:.0f} swap rounds on average at best"
                 whose = f"{summary['sampler']} on {summary['target']}"
-                short.append((trips, f"{whose} made {trips:.2g} round trips a chain{best}"))
+                rate = metrics.get("swap_rate_min")
+                advice = MORE_STEPS if rate is None or rate >= RARE else MORE_REPLICAS
+                short.append((trips, f"{whose} made {trips:.2g} round trips a chain{best}; {advice}"))
     if not short:
         return ""
     runs = "The run is" if tempered == 1 else f"{len(short)} of {tempered} tempered runs are"
     worst = "" if len(short) == 1 else "the shortest, "
-    advice = "more steps (task.steps) would help"
-    if swaps < RARE:
-        advice = "two neighbours hardly ever swap, so that more replicas (tempering.replicas) would help"
-    return f"{runs} short for the ladder: {worst}{min(short)[1]}; {advice}."
+    return f"{runs} short for the ladder: {worst}{min(short)[1]}."
 
 
 def _left(folders: list[RunFolder]) -> str:
