@@ -35,6 +35,9 @@ from runner.sweep.outcome import Outcome
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
 
+SUBMITIT = ("SlurmLauncher", "LocalLauncher")
+"""Launchers of Hydra's plugin for submitit."""
+
 
 def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) -> list[Outcome]:
     """Computes all jobs here, or hands them to the launcher that was asked for in one call.
@@ -67,7 +70,7 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
             if kind == "BasicLauncher":
                 return list(_computed_here(jobs, searched(request.hydra), problems))
             turns = interleaved(jobs)
-            with told_to_workers(), lost_jobs_returned():
+            with told_to_workers(), lost_jobs_returned() if kind in SUBMITIT else nullcontext():
                 returned = launcher.launch([list(each.overrides) for each in turns], initial_job_idx=0)
         except Exception as error:
             signals.obey()

@@ -13,12 +13,9 @@ def lost_jobs_returned() -> Iterator[None]:
 
     Otherwise it raises the first one, and what the other jobs give is not waited for.
     """
-    try:
-        from submitit.core.core import Job
-        from submitit.core.utils import UncompletedJobError
-    except ImportError:  # another launcher
-        yield
-        return
+    from submitit.core.core import Job
+    from submitit.core.utils import UncompletedJobError
+
     results = Job.results
 
     def awaited(job: Job[Any]) -> list[Any]:
