@@ -229,11 +229,6 @@ def _of_a_target(method: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def overridden(kernel: Kernel, base: type, *parts: str) -> bool:
-    """Whether the class of `kernel`, a subclass of `base`, has methods of these names of its own."""
-    return any(getattr(type(kernel), part) is not getattr(base, part) for part in parts)
-
-
 def require_kernel(given: object) -> None:
     """Raises TypeError, in one sentence, unless a kernel of numbers was given."""
     if not isinstance(given, Kernel):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from samplers.choice import choose
 from samplers.inverse_temperatures import tempered_log_ratio
-from samplers.kernel import Info, Kernel, State, evaluate, overridden
+from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.proposals.kept_weights import Keepable, KeptWeights
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
@@ -129,6 +129,11 @@ class MetropolisHastings(Kernel):
             after, acceptance = taken(target, proposed, state)
         jump = jump_length(target.space, state.theta, after.theta)
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
+
+
+def overridden(kernel: Kernel, base: type, *parts: str) -> bool:
+    """Whether the class of `kernel`, a subclass of `base`, has methods of these names of its own."""
+    return any(getattr(type(kernel), part) is not getattr(base, part) for part in parts)
 
 
 def claims_exact(cls: type[Kernel], adjusted: bool) -> bool:

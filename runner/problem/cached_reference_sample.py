@@ -96,10 +96,13 @@ def stored_states(draws: torch.Tensor, units: int) -> torch.Tensor:
 def check_reference_sample(problem: Problem) -> None:
     """Tries the settings of the reference sample on a model that is not trained yet.
 
+    The images of a model in a file are looked at, since nothing else has said that they are there.
+
     Raises:
         UserError: naming what is refused.
     """
-    _tried(problem)
+    if _tried(problem) is not None and problem.config.target.get("model") is not None:
+        data_learned(load_named(problem.config), problem.config)
 
 
 def check_held_out(problem: Problem) -> None:
@@ -117,14 +120,9 @@ def check_held_out(problem: Problem) -> None:
 
 
 def _tried(problem: Problem) -> ReferenceChains | None:
-    """The chains of the reference sample on the model as it is; None where there is none.
-
-    The images of a model in a file are looked at, since nothing else has said that they are there.
-    """
+    """The chains of the reference sample on the model as it is; None where there is none."""
     if not is_learned(problem.config) or not problem.target.block_gibbs:
         return None
-    if problem.config.target.get("model") is not None:
-        data_learned(load_named(problem.config), problem.config)
     target = cast(RBM, problem.target)
     images = target.like().new_zeros((1, target.n_visible))
     return _chains(target, images, node(problem.config, "target").get("ground_truth"))

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from samplers.informed.informed_kernel import InformedKernel
 from samplers.inverse_temperatures import tempered_log_ratio
-from samplers.kernel import Info, Kernel, State, overridden
-from samplers.metropolis_hastings import accepted, jump_length
+from samplers.kernel import Info, Kernel, State
+from samplers.metropolis_hastings import accepted, jump_length, overridden
 from samplers.proposals.balancing_functions import BalancingFunction
 from samplers.proposals.draws.distinct_places import rows_of
 from samplers.proposals.paths import MoveWeights, Path
