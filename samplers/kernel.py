@@ -199,6 +199,13 @@ class Kernel(ABC):
                 setattr(moved, name, value.to(like))
         return moved
 
+    def specialised(self, target: Target) -> Self:
+        """A kernel with the same distribution that is faster on this target at every beta, if there is one.
+
+        Its states are those of this kernel.
+        """
+        return self
+
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         """A kernel with the same distribution that is faster on this target at this `beta`, if there is one.
 

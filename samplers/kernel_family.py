@@ -13,6 +13,7 @@ from samplers.hyperparameters import check_ladder_sizes, one_number, positive
 from samplers.inverse_temperatures import along_first
 from samplers.kernel import Kernel
 from targets.checks import positive_number
+from targets.target import Target
 
 KernelFamily = Callable[[Tensor], Kernel]
 """From a step size, a tensor that broadcasts over the batch axes, to the kernel that has it."""
@@ -107,10 +108,11 @@ class RungKernels:
     Args:
         kernel: what stands on every rung.
         step_sizes: one for each rung ``(K,)``; None for those of `kernel`.
+        target: for which the kernels are `Kernel.specialised`, if any.
     """
 
-    def __init__(self, kernel: Kernel, step_sizes: Tensor | None) -> None:
-        self.base, self.step_sizes = kernel, step_sizes
+    def __init__(self, kernel: Kernel, step_sizes: Tensor | None, target: Target | None = None) -> None:
+        self.base, self.step_sizes, self._target = kernel, step_sizes, target
         self.family = None if step_sizes is None else family_of(kernel)
         if self.family is not None and step_sizes is not None:
             self.family(step_sizes)  # refuses sizes that the kernel cannot have
@@ -118,18 +120,27 @@ class RungKernels:
 
     def to(self, like: Tensor) -> RungKernels:
         """A copy whose step sizes have the dtype and device of `like`."""
-        return RungKernels(self.base.to(like), None if self.step_sizes is None else self.step_sizes.to(like))
+        step_sizes = None if self.step_sizes is None else self.step_sizes.to(like)
+        return RungKernels(self.base.to(like), step_sizes, self._target)
+
+    def specialised(self, target: Target) -> RungKernels:
+        """A copy whose kernels are faster on this target, as `Kernel.specialised` has it, if there is one."""
+        base = self.base.specialised(target)
+        return self if base is self.base else RungKernels(base, self.step_sizes, target)
 
     def laid(self, axes: int) -> Kernel:
         """For states of so many batch axes, of which the ladder is the first; built once for each number."""
         if self.family is None or self.step_sizes is None:
             return self.base
         if axes not in self._laid:
-            self._laid[axes] = self.family(along_first(self.step_sizes, axes))
+            self._laid[axes] = self._of(self.family(along_first(self.step_sizes, axes)))
         return self._laid[axes]
 
     def rung(self, k: int) -> Kernel:
         """The kernel of rung k alone, 0 the cold one."""
         if self.family is None or self.step_sizes is None:
             return self.base
-        return self.family(self.step_sizes[k])
+        return self._of(self.family(self.step_sizes[k]))
+
+    def _of(self, kernel: Kernel) -> Kernel:
+        return kernel if self._target is None else kernel.specialised(self._target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch import Tensor
 from samplers.choice import choose
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.kernel import Info, Kernel, State, evaluate
+from samplers.proposals.few_differences import OfDifferences, difference_table
 from samplers.proposals.kept_weights import Keepable, KeptWeights
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space
@@ -74,25 +75,39 @@ class MetropolisHastings(Kernel):
     def needs_gradient(self) -> bool:
         return self.proposal.needs_gradient
 
+    def specialised(self, target: Target) -> Self:
+        """With a table of the changes of U by one flip, if they are few and `evaluated` is this class's."""
+        return self if overridden(self, MetropolisHastings, "evaluated") else self._with_table(target)
+
+    def _with_table(self, target: Target) -> Self:
+        proposal = self.proposal
+        table = difference_table(target) if isinstance(proposal, OfDifferences) else None
+        if table is None or not isinstance(proposal, OfDifferences):
+            return self
+        return self._proposing(proposal.with_table(table))
+
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         """With a faster proposal in place of its own, unless a subclass moves in another way than this class.
 
         It has tables, or keeps its weights in the states. A ladder's would be those of another temperature
         after a swap.
         """
+        known = self if beta.dim() else self.specialised(target)
         acceptance = ("_log_acceptance",) if self.adjusted else ()
         if overridden(self, MetropolisHastings, "init", "step", *acceptance):
-            return self
-        found: Proposal | None = None
-        if isinstance(self.proposal, Tabulable) and not overridden(self, MetropolisHastings, "evaluated"):
-            found = self.proposal.tabulated(target, beta)
-        if found is None and self.adjusted and not beta.dim() and isinstance(self.proposal, Keepable):
-            found = KeptWeights(self.proposal, beta) if self.proposal.weight_names(target.space) else None
-        if found is None:
-            return self
-        faster = copy.copy(self)
-        faster.proposal = found
-        return faster
+            return known
+        proposal, found = known.proposal, None
+        if isinstance(proposal, Tabulable) and not overridden(self, MetropolisHastings, "evaluated"):
+            found = proposal.tabulated(target, beta)
+        if found is None and self.adjusted and not beta.dim() and isinstance(proposal, Keepable):
+            found = KeptWeights(proposal, beta) if proposal.weight_names(target.space) else None
+        return known if found is None else self._proposing(found)
+
+    def _proposing(self, proposal: Proposal) -> Self:
+        """A copy with this proposal in place of its own."""
+        other = copy.copy(self)
+        other.proposal = proposal
+        return other
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)

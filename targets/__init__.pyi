@@ -35,6 +35,7 @@ from .tabular.distinct_rows import Predictive as Predictive
 from .tabular.tabular_data import TabularData as TabularData
 from .target import Enumerable as Enumerable
 from .target import ExactlySampled as ExactlySampled
+from .target import FewDifferences as FewDifferences
 from .target import HasFlatStates as HasFlatStates
 from .target import HasHessians as HasHessians
 from .target import HasLogPartition as HasLogPartition

@@ -124,6 +124,14 @@ class SingleSiteDifferences(Protocol):
         """
 
 
+@runtime_checkable
+class FewDifferences(Protocol):
+    """A target on bits, linear in each of them, whose changes of U by one flip may take few values."""
+
+    def flip_differences(self) -> Tensor | None:
+        """All values of U after a flip minus U before it, ascending, ``(m,)``; None where they are many."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairwiseTerms:
     """The terms of U = constant + sum over edges of K_e 1{ends of e agree} + sum_i f_i(level of i).

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from torch import Tensor
 
 from samplers.hyperparameters import positive
 from samplers.informed.informed_kernel import InformedKernel
-from samplers.metropolis_hastings import MetropolisHastings
+from samplers.metropolis_hastings import MetropolisHastings, overridden
 from samplers.proposals.balancing_functions import BalancingFunction
 from samplers.proposals.jump_process import JumpProcess, Solver, interpolated
 from targets.target import Target
@@ -44,6 +46,10 @@ class DLMC(InformedKernel, MetropolisHastings):
     def solver(self) -> Solver:
         """How the jump process is solved."""
         return interpolated
+
+    def specialised(self, target: Target) -> Self:
+        """With a table as that of other kernels; `evaluated` is that of informed ones."""
+        return self if overridden(self, InformedKernel, "evaluated") else self._with_table(target)
 
     def step_size_range(self, target: Target) -> tuple[float, float]:
         return 1e-4, 10.0

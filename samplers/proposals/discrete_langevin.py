@@ -17,10 +17,13 @@ from torch import Tensor
 
 from samplers.kernel import State
 from samplers.proposals.draws.places import draw_level
+from samplers.proposals.few_differences import DifferenceTable
+from samplers.proposals.local_moves import flip_differences
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Space, level_space
 from targets.sum_log import sum_log
 from targets.target import Target
+from targets.tracing import is_traced
 
 ODDS, LOG_TOTAL = "flip_odds", "flip_log_total"
 FLIP_WEIGHTS = frozenset({ODDS, LOG_TOTAL})
@@ -34,28 +37,44 @@ class LangevinProposal:
         step_size: alpha, a tensor that broadcasts over the batch axes.
         balancing: b, a number or a tensor that broadcasts over the batch axes.
         norm: p, at least 1.
+        table: of the changes of U by one flip, where there are few.
     """
 
     needs_gradient = True
 
-    def __init__(self, step_size: Tensor, balancing: Tensor | float = 0.5, norm: float = 2.0) -> None:
+    def __init__(
+        self,
+        step_size: Tensor,
+        balancing: Tensor | float = 0.5,
+        norm: float = 2.0,
+        table: DifferenceTable | None = None,
+    ) -> None:
         self.step_size = step_size
         self.balancing = balancing
         self.norm = norm
+        self.table = table
         self._cost = 0.5 / step_size
 
     def to(self, like: Tensor) -> LangevinProposal:
         """A copy whose hyperparameters have the dtype and device of `like`."""
         balancing = self.balancing.to(like) if isinstance(self.balancing, Tensor) else self.balancing
-        return LangevinProposal(self.step_size.to(like), balancing, self.norm)
+        table = None if self.table is None else self.table.to(like)
+        return LangevinProposal(self.step_size.to(like), balancing, self.norm, table)
+
+    def with_table(self, table: DifferenceTable) -> LangevinProposal:
+        """See `samplers.proposals.few_differences.OfDifferences`; not of a subclass."""
+        known = type(self) is LangevinProposal
+        return LangevinProposal(self.step_size, self.balancing, self.norm, table) if known else self
 
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
-        return self.propose_along(space, state, self.drift(state, beta), generator)
+        weights = self._from_table(state, beta)
+        return self.propose_along(space, state, self.drift(state, beta), generator, weights)
 
     def log_prob(self, space: Space, source: State, destination: Tensor, beta: Tensor) -> Tensor:
-        return self.log_prob_along(space, source, self.drift(source, beta), destination)
+        weights = self._from_table(source, beta)
+        return self.log_prob_along(space, source, self.drift(source, beta), destination, weights)
 
     def weight_names(self, space: Space) -> frozenset[str]:
         """Of bits, and not of a subclass, which may move otherwise."""
@@ -63,7 +82,19 @@ class LangevinProposal:
 
     def weights(self, space: Space, state: State, beta: Tensor) -> Mapping[str, Tensor]:
         """See `samplers.proposals.kept_weights.Keepable`."""
-        return _flip_weights(self._flip_logits(state, self.drift(state, beta)))
+        known = self._from_table(state, beta)
+        return known or _flip_weights(self._flip_logits(state, self.drift(state, beta)))
+
+    def _from_table(self, state: State, beta: Tensor) -> Mapping[str, Tensor] | None:
+        """The `weights` in compiled steps, if there is a table of the changes of U."""
+        if self.table is None or not is_traced():
+            return None
+
+        def odds(values: Tensor) -> Tensor:
+            scale = torch.as_tensor(self.balancing * beta).to(values)
+            return _odds(values * scale.unsqueeze(-1) - self._penalty(state, 1))
+
+        return _odds_and_total(self.table.of(odds, flip_differences(state)))
 
     def propose_weighed(
         self, space: Space, state: State, beta: Tensor, weights: Mapping[str, Tensor], generator: Generator
@@ -163,7 +194,14 @@ def _flip_weights(logit: Tensor) -> dict[str, Tensor]:
     `ODDS` are e^-|logit|, from 0 to 1, those of the less likely of flipping and staying; `LOG_TOTAL` is
     sum_i log(1 + e^-|logit_i|), ``(*batch)``.
     """
-    odds = logit.abs().neg_().exp_()
+    return _odds_and_total(_odds(logit))
+
+
+def _odds(logit: Tensor) -> Tensor:
+    return logit.abs().neg_().exp_()
+
+
+def _odds_and_total(odds: Tensor) -> dict[str, Tensor]:
     return {ODDS: odds, LOG_TOTAL: sum_log(odds + 1.0)}
 
 

@@ -10,7 +10,8 @@ from torch import Tensor
 from samplers.kernel import State
 from samplers.proposals.balancing_functions import FROM_ROOT, BalancingFunction
 from samplers.proposals.draws.places import draw_level
-from samplers.proposals.local_moves import log_ratios, present
+from samplers.proposals.few_differences import DifferenceTable
+from samplers.proposals.local_moves import flip_differences, log_ratios, present
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space, level_space
 from targets.sum_log import sum_log_any
@@ -49,18 +50,31 @@ class JumpProcess:
         step_size: h, a tensor that broadcasts over the batch axes.
         function: g.
         solver: `interpolated` or `euler_forward`.
+        table: of the changes of U by one flip, where there are few.
     """
 
     needs_gradient = True
 
-    def __init__(self, step_size: Tensor, function: BalancingFunction, solver: Solver) -> None:
-        self.step_size, self.function, self.solver = step_size, function, solver
+    def __init__(
+        self,
+        step_size: Tensor,
+        function: BalancingFunction,
+        solver: Solver,
+        table: DifferenceTable | None = None,
+    ) -> None:
+        self.step_size, self.function, self.solver, self.table = step_size, function, solver, table
         # By identity: a function of a user's own may have no hash.
         self._from_root = next((root for known, root in FROM_ROOT.items() if known is function), None)
 
     def to(self, like: Tensor) -> JumpProcess:
         """A copy whose step size has the dtype and device of `like`."""
-        return JumpProcess(self.step_size.to(like), self.function, self.solver)
+        table = None if self.table is None else self.table.to(like)
+        return JumpProcess(self.step_size.to(like), self.function, self.solver, table)
+
+    def with_table(self, table: DifferenceTable) -> JumpProcess:
+        """See `samplers.proposals.few_differences.OfDifferences`; not of a subclass."""
+        known = type(self) is JumpProcess
+        return JumpProcess(self.step_size, self.function, self.solver, table) if known else self
 
     def weight_names(self, space: Space) -> frozenset[str]:
         """Of bits, and not of a subclass, which may move otherwise."""
@@ -104,11 +118,24 @@ class JumpProcess:
         return _log_flips(weights[FLIPS], (destination - source.theta).abs_())
 
     def _flips(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
-        """The probability that each bit flips: min(t, 1) (1 - S) / (1 + min(t, 1/t)), like theta.
+        """The probability that each bit flips, like theta."""
+        if self.table is None or not is_traced():
+            return self._of_rise(log_ratios(space, state, beta))
+
+        def probabilities(values: Tensor) -> Tensor:
+            rise = values * torch.as_tensor(beta).to(values).unsqueeze(-1)
+            sizes = (*self.step_size.shape, 1)
+            shape = torch.broadcast_shapes(rise.shape, sizes)  # type: ignore[no-untyped-call]
+            return self._of_rise(rise.expand(shape).clone())
+
+        return self.table.of(probabilities, flip_differences(state))
+
+    def _of_rise(self, rise: Tensor) -> Tensor:
+        """min(t, 1) (1 - S) / (1 + min(t, 1/t)) of log t, whose memory is used up.
 
         Both ends of a move have their log t cut at `STEEPEST`.
         """
-        rise = log_ratios(space, state, beta).clamp_(-STEEPEST, STEEPEST)
+        rise = rise.clamp_(-STEEPEST, STEEPEST)
         size = rise.abs()
         root = (-0.5 * size).exp_()
         less = root.square()

@@ -25,10 +25,7 @@ def log_ratios(space: Discrete, state: State, beta: Tensor) -> Tensor:
     exact = state.aux.get(DIFFERENCES)
     scale = torch.as_tensor(beta).to(state.theta).unsqueeze(-1)
     if isinstance(space, Binary):
-        if exact is not None:
-            return exact * scale
-        assert state.grad is not None
-        return torch.rsub(state.theta, 1.0, alpha=2.0).mul_(state.grad).mul_(scale)
+        return exact * scale if exact is not None else flip_differences(state).mul_(scale)
     if exact is not None:
         return exact * scale.unsqueeze(-1)
     assert state.grad is not None
@@ -37,6 +34,15 @@ def log_ratios(space: Discrete, state: State, beta: Tensor) -> Tensor:
     else:
         rise = state.grad.unsqueeze(-1) * _offset(space, state.theta)
     return rise * scale.unsqueeze(-1)
+
+
+def flip_differences(state: State) -> Tensor:
+    """U(y) - U(x) for the flip of every bit, ``(*batch, d)``: exact if the state has it, else first-order."""
+    exact = state.aux.get(DIFFERENCES)
+    if exact is not None:
+        return exact
+    assert state.grad is not None
+    return torch.rsub(state.theta, 1.0, alpha=2.0).mul_(state.grad)
 
 
 def present(space: Discrete, theta: Tensor) -> Tensor:

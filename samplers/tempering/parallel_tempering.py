@@ -81,12 +81,14 @@ class ParallelTempering(Kernel):
         self.swaps.rule.check(target)
 
     def prepared(self, target: Target, beta: Tensor) -> ParallelTempering:
-        local = self.rungs.laid(1)
+        rungs = self.rungs.specialised(target)
+        local = rungs.laid(1)
         faster = local.prepared(target, beta * self.betas)
-        if faster is local:
+        if faster is local and rungs is self.rungs:
             return self
         prepared = copy.copy(self)
-        prepared.tables = faster
+        prepared.rungs = rungs
+        prepared.tables = None if faster is local else faster
         return prepared
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:

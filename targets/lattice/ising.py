@@ -82,6 +82,17 @@ class Ising(LatticeModel):
         field = torch.stack([-self.field, self.field]).expand(self.space.d, 2)
         return PairwiseTerms(self.interactions.edges, 2.0 * strengths, field, -strengths.sum())
 
+    def flip_differences(self) -> Tensor | None:
+        """-2 s (sum_j J_ij s_j + h) of all spins and neighbours; None where couplings differ in size."""
+        strengths = self.interactions.strengths()
+        coupling = strengths.abs().amax()
+        if not bool((strengths.abs() == coupling).all()):
+            return None
+        degree = 2 * len(strengths) // self.space.d
+        sums = coupling * torch.arange(-degree, degree + 1, 2, device=coupling.device)
+        both: Tensor = torch.unique(torch.cat([2.0 * (sums - self.field), 2.0 * (sums + self.field)]))
+        return both
+
     def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
         """As `LatticeModel.log_partition`, and for any square lattice with one J > 0 and h = 0 (Kaufman)."""
         lattice = self.interactions

@@ -105,6 +105,32 @@ def test_sums_with_one_coupling_are_the_same_when_traced() -> None:
             torch.testing.assert_close(lattice.sums(values), expected)
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        Ising(size=[3, 4], coupling=0.3, field=0.1),
+        Ising(size=[2, 3], coupling=-0.3, field=-0.7),
+        Ising("cubic", 3, coupling=0.3),
+        Ising(size=3, disorder="bimodal", field=0.2),
+        Ising("random", 10, degree=3),
+        Ising(size=2, coupling=0.0, field=0.4),
+    ],
+)
+def test_the_few_differences_are_those_of_many_states(target: Ising) -> None:
+    theta = target.initial((1, 4000), Streams([0], "start"))
+    listed = target.flip_differences()
+    assert listed is not None
+    assert (listed.diff() > 0).all()
+    found = target.log_prob_and_differences(theta)[1].unique()
+    gaps = (found.unsqueeze(-1) - listed).abs()
+    assert gaps.amin(-1).max() < 1e-12
+    assert gaps.amin(0).max() < 1e-12
+
+
+def test_random_couplings_have_no_list_of_differences() -> None:
+    assert Ising(size=4, disorder="gaussian").flip_differences() is None
+
+
 @every
 def test_the_gradient_comes_with_the_value(name: str) -> None:
     target = MODELS[name]()
