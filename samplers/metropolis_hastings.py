@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -90,9 +89,7 @@ class MetropolisHastings(Kernel):
             found = KeptWeights(self.proposal, beta) if self.proposal.weight_names(target.space) else None
         if found is None:
             return self
-        faster = copy.copy(self)
-        faster.proposal = found
-        return faster
+        return self.prepared_copy(target, proposal=found)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)
