@@ -37,6 +37,7 @@ def choose(mask: Tensor, new: State, old: State) -> State:
             name: choose_rows(mask, value, old.aux[name]) if value.is_floating_point() else value
             for name, value in new.aux.items()
         },
+        cached_by=new.cached_by,
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from torch import Tensor
 
+from samplers.served import PreparedTarget, of_a_target
 from targets.checks import described
 from targets.randomness import Generator
 from targets.spaces import Discrete, Ordinal
@@ -26,12 +26,15 @@ class State:
         log_prob: U(theta), ``(*batch)``; untempered, so that a swap moves it with theta.
         grad: gradient of U, like `theta`; None for kernels that use no gradient.
         aux: a kernel's own tensors: the position in a cycle, an auxiliary variable, replica labels, ...
+        cached_by: whose caches are among them (`samplers.served.CacheMark`); None: nobody's. A
+            checkpoint does not have it: a run is taken up by the same kernel, prepared anew.
     """
 
     theta: Tensor
     log_prob: Tensor
     grad: Tensor | None = None
     aux: Mapping[str, Tensor] = field(default_factory=dict)
+    cached_by: str | None = field(default=None, metadata={"saved": False})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,7 @@ class Kernel(ABC):
         temperable: whether it serves inverse temperatures other than 1.
         optimal_acceptance: the mean acceptance probability that an automatic step size aims at by default;
             0.574 is optimal for Langevin proposals in high dimension (Roberts and Rosenthal 1998).
+        prepared_target: the only target that a prepared kernel serves; None: every target.
     """
 
     exact: bool = False
@@ -119,13 +123,14 @@ class Kernel(ABC):
     tensor_step_size: ClassVar[bool] = True
     temperable: ClassVar[bool] = True
     optimal_acceptance: ClassVar[float] = 0.574
+    prepared_target: PreparedTarget | None = None
 
     def __init_subclass__(cls, **given: Any) -> None:
-        """Lets `init` and `step` say what is needed where something without a space is the target."""
+        """Lets `init` and `step` refuse what is no target, or not the one that they were prepared for."""
         super().__init_subclass__(**given)
         for name in ("init", "step"):
             if name in vars(cls):
-                setattr(cls, name, _of_a_target(vars(cls)[name]))
+                setattr(cls, name, of_a_target(vars(cls)[name]))
 
     @property
     def persistent_aux(self) -> tuple[str, ...]:
@@ -202,38 +207,27 @@ class Kernel(ABC):
     def specialised(self, target: Target) -> Self:
         """A kernel with the same distribution that is faster on this target at every beta, if there is one.
 
-        Its states are those of this kernel.
+        It refuses other targets; its states are those of this kernel.
         """
         return self
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         """A kernel with the same distribution that is faster on this target at this `beta`, if there is one.
 
-        Its states may hold what is true for it alone: to go on with a state of another kernel, call
-        `refreshed`.
+        It refuses other targets. Its states may have caches that are true for it alone, and another prepared
+        kernel refuses them: to go on with a state of another kernel, call `refreshed`. What neither sees is a
+        target whose parameters change in place.
 
         Args:
             beta: a scalar, or ``(K,)`` for a ladder along the first batch axis.
         """
         return self
 
-
-def _of_a_target(method: Callable[..., Any]) -> Callable[..., Any]:
-    """`method`, whose first argument is a target; that it is one is only looked at where it fails."""
-
-    @functools.wraps(method)
-    def checked(self: Kernel, target: Any, *others: Any, **named: Any) -> Any:
-        try:
-            return method(self, target, *others, **named)
-        except AttributeError as error:
-            if hasattr(target, "space"):
-                raise
-            raise TypeError(
-                "target must be a targets.Target with a space, such as FunctionTarget(function, Binary(10)), "
-                f"{described(target)} was given; runner.sample takes a function and its space"
-            ) from error
-
-    return checked
+    def prepared_copy(self, target: Target, **parts: Any) -> Self:
+        """A copy for `target` alone, with `parts` as its attributes of these names: what `prepared` gives."""
+        faster = copy.copy(self)
+        vars(faster).update(parts, prepared_target=PreparedTarget(target))
+        return faster
 
 
 def require_kernel(given: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Protocol, Self, runtime_checkable
 
 import torch
@@ -80,11 +79,10 @@ class MetropolisHastings(Kernel):
         return self if overridden(self, MetropolisHastings, "evaluated") else self._with_table(target)
 
     def _with_table(self, target: Target) -> Self:
-        proposal = self.proposal
-        table = difference_table(target) if isinstance(proposal, OfDifferences) else None
-        if table is None or not isinstance(proposal, OfDifferences):
+        if not isinstance(self.proposal, OfDifferences) or (table := difference_table(target)) is None:
             return self
-        return self._proposing(proposal.with_table(table))
+        faster = self.proposal.with_table(table)
+        return self if faster is self.proposal else self.prepared_copy(target, proposal=faster)
 
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         """With a faster proposal in place of its own, unless a subclass moves in another way than this class.
@@ -101,13 +99,7 @@ class MetropolisHastings(Kernel):
             found = proposal.tabulated(target, beta)
         if found is None and self.adjusted and not beta.dim() and isinstance(proposal, Keepable):
             found = KeptWeights(proposal, beta) if proposal.weight_names(target.space) else None
-        return known if found is None else self._proposing(found)
-
-    def _proposing(self, proposal: Proposal) -> Self:
-        """A copy with this proposal in place of its own."""
-        other = copy.copy(self)
-        other.proposal = proposal
-        return other
+        return known if found is None else self.prepared_copy(target, proposal=found)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)

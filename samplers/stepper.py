@@ -107,7 +107,7 @@ class _RecordedStep:
         generators: Sequence[torch.Generator],
     ) -> None:
         start = mapped(state, Tensor.clone)
-        self._state = list(tensors(start))
+        self._state, self._cached_by = list(tensors(start)), state.cached_by
         self._graph = torch.cuda.CUDAGraph()
         for generator in generators:
             self._graph.register_generator_state(generator)
@@ -125,7 +125,9 @@ class _RecordedStep:
 
     def fits(self, state: State) -> bool:
         """Whether the recorded step is one from such a state."""
-        return state is self._last or same_form(tensors(state), self._state)
+        if state is self._last:
+            return True
+        return state.cached_by == self._cached_by and same_form(tensors(state), self._state)
 
     def replay(self, state: State) -> tuple[State, Info]:
         """The step from `state`, in new tensors."""
@@ -151,4 +153,5 @@ def _packed(values: Iterator[Tensor]) -> dict[torch.dtype, Tensor]:
 
 
 def _alike(one: State, other: State) -> bool:
-    return one.aux.keys() == other.aux.keys() and same_form(tensors(one), list(tensors(other)))
+    same = one.aux.keys() == other.aux.keys() and one.cached_by == other.cached_by
+    return same and same_form(tensors(one), list(tensors(other)))

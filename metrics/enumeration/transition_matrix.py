@@ -87,7 +87,7 @@ def _pairs(start: State, size: int) -> tuple[State, State]:
             name: along(value, axis) if value.shape[:1] == (size,) else value
             for name, value in start.aux.items()
         }
-        return State(along(start.theta, axis), along(start.log_prob, axis), grad, aux)
+        return State(along(start.theta, axis), along(start.log_prob, axis), grad, aux, start.cached_by)
 
     return state(0), state(1)
 

@@ -92,7 +92,8 @@ class AutocorrelationTime(_Diagnostic):
 
     Of long runs every second, fourth, .. step is kept (2,048 steps at most, 131,072 values a seed). A time of
     fewer than three kept steps is an upper bound then, and its error is infinite. All values are NaN then
-    where successive steps have a correlation below -0.1, since the kept ones would look frozen.
+    where the kept steps would look frozen: successive ones have a correlation below -0.1, or the chains turn
+    round between two kept ones (`ChainSeries.to_and_fro`, which says what it does not see).
     ``task.series`` (in Python `Context.series_steps`) has more of them kept.
 
     Values, one per seed:

@@ -124,8 +124,9 @@ class ESS(_Diagnostic):
     """Bulk effective sample size of U(theta), over all chains of a seed.
 
     Of long runs 2,048 steps at most are kept, 131,072 values a seed: more independent draws are not counted.
-    NaN where steps were left out and successive ones have a correlation below -0.1: the others would look
-    frozen. ``task.series`` (in Python `Context.series_steps`) has more of them kept, at one evaluation of U
+    NaN where steps were left out and the others would look frozen: successive ones have a correlation below
+    -0.1, or the chains turn round between two kept steps (`ChainSeries.to_and_fro`, which says what it does
+    not see). ``task.series`` (in Python `Context.series_steps`) has more of them kept, at one evaluation of U
     each.
     """
 

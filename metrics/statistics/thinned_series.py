@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from metrics.metric import Context, Statistic, by_seed, restore
 from metrics.requirements import require_modes
+from metrics.statistics.aliasing import slow_strides, strides
 from metrics.statistics.mode_occupancy import responsibility_table
 from samplers.kernel import Info
 from targets.spaces import Discrete
@@ -20,6 +21,9 @@ MOST_ROWS, FEWEST_ROWS, VALUES_A_SEED = 2048, 128, 2**17
 
 TO_AND_FRO, CHANCE = 0.1, 5.0
 """Chains go to and fro where successive values correlate by less than -0.1, and by five standard errors."""
+
+MOST_MODES = 64
+"""Modes whose indicators are looked at for a period: each takes some milliseconds."""
 
 Made = TypeVar("Made")
 
@@ -140,43 +144,62 @@ class ChainSeries(ThinnedSeries):
     Attributes:
         successive: correlation of the values of successive steps, ``(seeds,)``, over the steps before the
             first thinning, of which all were kept; NaN before it.
+        aliased: whether every second, fourth, .. of these steps looks slower than the chain is
+            (`metrics.statistics.aliasing`), ``(strides, seeds)``.
     """
 
     def __init__(self, context: Context, dtype: torch.dtype) -> None:
         capacity = self.capacity_of(context, context.chains)
         super().__init__(context, (context.seeds, context.chains), dtype, capacity)
         self.successive = torch.full((context.seeds,), torch.nan, dtype=torch.float64, device=context.device)
+        shape = (len(strides(capacity)), context.seeds)
+        self.aliased = torch.zeros(shape, dtype=torch.bool, device=context.device)
 
     @property
     def to_and_fro(self) -> Tensor:
         """Of which seeds, ``(seeds,)``, the stored steps mislead, since the chains go to and fro in between.
 
-        Every second, fourth, .. step of a chain of period 2 looks frozen.
+        Every second, fourth, .. step of a chain of period 2 looks frozen, every fourth of one of period 4.
+        Not seen are a period above an eighth of the capacity, one that chains have only after the first
+        thinning, and at strides above a 64th of the capacity one of less than a quarter of the variance. Odd
+        periods, such as 3, do not look frozen.
         """
         noise = CHANCE / math.sqrt(self.capacity * self.context.chains)
-        return (self.successive < -max(TO_AND_FRO, noise)) & (self.stride > 1)
+        mislead = self.successive < -max(TO_AND_FRO, noise)
+        if self.stride > 1 and len(self.aliased):
+            # What turns round in a shorter stride does so in a longer one, unless it is lost in between.
+            mislead = mislead | self.aliased[min(self.stride.bit_length() - 1, len(self.aliased)) - 1]
+        return mislead & (self.stride > 1)
 
     def correlation(self, values: Tensor) -> Tensor:
         """The correlation, a scalar, of successive rows of a seed's `values` ``(rows, chains)``."""
         centred = values.double() - values.double().mean()
         return (centred[1:] * centred[:-1]).mean() / centred.square().mean()
 
+    def parts(self, values: Tensor) -> Sequence[Tensor]:
+        """A seed's `values` ``(rows, chains)`` as numbers whose size means something, float64 each."""
+        return [values.double()]
+
     def merge(self, other: Self) -> None:
         whole = self.stride == 1
         super().merge(other)
         if whole and other.stride > 1:  # it kept all of more steps than are here
             self.successive.copy_(other.successive)
+            self.aliased.copy_(other.aliased)
 
     def _thin(self) -> None:
         if self.stride == 1:
-            self.successive.copy_(by_seed(self.correlation, self.rows.movedim(1, 0)))
+            rows = self.rows.movedim(1, 0)
+            self.successive.copy_(by_seed(self.correlation, rows))
+            self.aliased.copy_(by_seed(lambda values: slow_strides(self.parts(values)), rows).movedim(0, 1))
         super()._thin()
 
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "successive": self.successive.clone()}
+        own = {"successive": self.successive.clone(), "aliased": self.aliased.clone()}
+        return {**super().state_dict(), **own}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues from a `state_dict`.
+        """Continues from a `state_dict`; one without `aliased` has none.
 
         Raises:
             ValueError: if the saved rows have a different shape, or come from a version that did not save how
@@ -186,6 +209,8 @@ class ChainSeries(ThinnedSeries):
             restore("successive", self.successive, state["successive"])
         elif int(state["stride"]) > 1:
             raise ValueError("the series was saved without the correlation of successive values")
+        if "aliased" in state:
+            restore("aliased", self.aliased, state["aliased"])
         super().load_state_dict(state)
 
     @staticmethod
@@ -224,3 +249,6 @@ class ModeSeries(ChainSeries):
         shares = [(values == mode).double().mean() for mode in range(len(self.target.modes))]
         chance = torch.stack(shares).square().sum()
         return ((values[1:] == values[:-1]).double().mean() - chance) / (1.0 - chance)
+
+    def parts(self, values: Tensor) -> Sequence[Tensor]:
+        return [(values == mode).double() for mode in range(min(MOST_MODES, len(self.target.modes)))]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from hydra._internal.grammar import grammar_functions
 from hydra.core.override_parser.types import Override, RangeSweep
 
 from runner.config.output_root import KEY
@@ -94,6 +96,25 @@ def values_of(override: Override, values: Iterable[Any]) -> list[Any]:
     decimals = max(-int(Decimal(repr(part)).as_tuple().exponent) for part in (swept.start, swept.step))
     written = [(round(float(value), decimals), type(value)) for value in values]
     return [kind(value) for value, kind in written if (value - swept.stop) * swept.step < 0.0]
+
+
+def sort(*args: Any, **named: Any) -> Any:
+    """Hydra's ``sort(...)`` of an override; a range from its other end has the same numbers as before.
+
+    Hydra begins one step before the stop: ``sort(range(1,10,4),reverse=true)`` had 6, 2 and -2, and the sums
+    of decimal numbers are other numbers and other runs.
+    """
+    found = grammar_functions.sort(*args, **named)
+    given = [value for value in (*args, named.get("sweep")) if isinstance(value, RangeSweep)]
+    if not given or found.step == given[0].step:
+        return found
+    start, stop, step = (Decimal(repr(part)) for part in (given[0].start, given[0].stop, given[0].step))
+    number = math.ceil((stop - start) / step)
+    if number <= 0:
+        return given[0]
+    number_type = type(found.start)
+    ends = {"start": start + (number - 1) * step, "stop": start - step, "step": -step}
+    return replace(given[0], **{name: number_type(value) for name, value in ends.items()})
 
 
 def check_number(jobs: int) -> None:

@@ -21,6 +21,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 
+from runner.config.choices import sort
 from runner.config.form import unresolved
 from runner.config.sources import searched_files
 from runner.config.sources.choice_cache import kept
@@ -160,7 +161,9 @@ def parsed_override(line: str) -> Override:
         UserError: if it cannot be read.
     """
     with one_sentence_errors():
-        (override,) = OverridesParser.create(config_loader=loader()).parse_overrides([line])
+        parser = OverridesParser.create(config_loader=loader())
+        parser.functions.functions["sort"] = sort
+        (override,) = parser.parse_overrides([line])
     return override
 
 

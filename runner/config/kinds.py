@@ -6,6 +6,7 @@ returns one. What is wanted of an argument is what its parameter's annotation sa
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import types
 import typing
@@ -91,8 +92,21 @@ def check_value(value: Any, annotation: Any, key: str) -> None:
     if not ours or (value is None and null) or not isinstance(value, PLAIN):
         return
     raise UserError(
-        f"{key} must be {'null or ' if null else ''}a group of keys with a _target_, {value!r} was given."
+        f"{key} must be {'null or ' if null else ''}a group of keys with a _target_{_such_as(kinds)}, "
+        f"{value!r} was given."
     )
+
+
+def _such_as(kinds: Kinds | None) -> str:
+    """The first class among `kinds` that can be built, by its shortest path, and its keys; empty without."""
+    for kind in kinds or ():
+        if inspect.isabstract(kind) or getattr(kind, "_is_protocol", False):
+            continue
+        package = kind.__module__.split(".", 1)[0]
+        public = getattr(importlib.import_module(package), kind.__name__, None) is kind
+        path = f"{package if public else kind.__module__}.{kind.__qualname__}"
+        return f", such as {path} with {', '.join(inspect.signature(kind).parameters)}"
+    return ""
 
 
 def _hints(owner: Any) -> dict[str, Any]:

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -20,6 +21,10 @@ PREFIX = "prefix"
 
 RUNGS: dict[str, Any] = {"step_size": None, "acceptance": 0.574}
 """Keys that a tempered sampler has in its kernel's place, with their values for a kernel that has none."""
+
+
+KEYS = re.compile(r"(?<![\w.])sampler\.(kernel\.)?(\w+)")
+"""A key of a folded sampler, or of the kernel in it."""
 
 
 def folded(config: DictConfig) -> DictConfig:
@@ -70,3 +75,21 @@ def _tempered(sampler: Mapping[Any, Any], tempering: Mapping[Any, Any]) -> dict[
     # An acceptance is what says that the step size can be tuned, and then each rung has its own.
     rungs = {key: sampler.get(key, default) for key, default in RUNGS.items() if "acceptance" in sampler}
     return {"name": f"{tempering.get(PREFIX, '')}{name}", **wrapper, **RUNGS, **rungs, "kernel": sampler}
+
+
+def as_written(sentence: str, overrides: Sequence[str]) -> str:
+    """`sentence` with the keys of a folded sampler under the names that the job's `overrides` have for them.
+
+    ``tempering=parallel`` puts ``tempering.swap`` at ``sampler.swap`` and ``sampler.norm`` at
+    ``sampler.kernel.norm``; whoever gave the group wrote the former.
+    """
+    given = [line.split("=", 1)[1] for line in overrides if line.startswith(f"{GROUP}=")]
+    if not given or given[-1] == "none":
+        return sentence
+
+    def written(found: re.Match[str]) -> str:
+        inside, name = found.groups()
+        own = inside is not None or name in (*RUNGS, "kernel")
+        return f"{'sampler' if own else GROUP}.{name}"
+
+    return KEYS.sub(written, sentence)

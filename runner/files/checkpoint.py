@@ -89,9 +89,12 @@ def checkpoint_sources(path: Path) -> list[dict[str, Any]]:
 
 
 def to_plain(value: Any) -> Any:
-    """`value` with every dataclass written as a dictionary of its fields, at any depth."""
+    """`value` with every dataclass written as a dictionary of its fields, at any depth.
+
+    A field whose metadata have ``saved=False`` is left out: it holds true in one process alone.
+    """
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return {name: to_plain(getattr(value, name)) for name in _saved(value)}
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
     return value
@@ -104,8 +107,8 @@ def from_plain(template: Any, plain: Any) -> Any:
         UnusableCheckpointError: if it does not have that shape.
     """
     if is_dataclass(template) and not isinstance(template, type):
-        names = {field.name for field in fields(template)}
-        if not isinstance(plain, Mapping) or set(plain) != names:
+        names = _saved(template)
+        if not isinstance(plain, Mapping) or set(plain) != set(names):
             raise UnusableCheckpointError("holds the state of another kernel")
         return replace(template, **{n: from_plain(getattr(template, n), plain[n]) for n in names})
     if isinstance(template, Mapping):
@@ -118,3 +121,8 @@ def from_plain(template: Any, plain: Any) -> Any:
             raise UnusableCheckpointError("holds states of another shape")
         return plain.to(template.device)
     return plain
+
+
+def _saved(value: Any) -> list[str]:
+    """The names of the fields of a dataclass that are written."""
+    return [field.name for field in fields(value) if field.metadata.get("saved", True)]

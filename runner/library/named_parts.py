@@ -6,6 +6,7 @@ Hydra has one configuration for a process, and a notebook or a script may have i
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def named_target(name: str, **settings: Any) -> Target:
     Raises:
         UserError: for an unknown name or setting, a value of another kind, or a target that is trained first.
     """
-    described = described_option("target", name) | _plain(settings)
+    described = _with(described_option("target", name), _plain(settings))
     if "training" in described:
         raise UserError(f"target={name} is trained before it is sampled from, which runner.run does.")
     return built_target(_configuration(target=described))
@@ -42,7 +43,8 @@ def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tun
     """The sampler called `name` in ``conf/sampler``, with these settings of its own.
 
     ``runner.named_sampler("pt_dmala", ladder=[1.0, 0.3, 0.1], step_size=25.0)``; a setting may be an array
-    or a tensor.
+    or a tensor. A group such as ``swap={"rule": "history"}`` has the keys that it does not name from the
+    file, as on the command line.
 
     Args:
         steps: of the run, which decide the schedule of a cyclical sampler.
@@ -53,8 +55,18 @@ def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tun
     Raises:
         UserError: for an unknown name or setting, or a value that is refused.
     """
-    described = without_leftovers(described_option("sampler", name) | _plain(settings))
+    described = without_leftovers(_with(described_option("sampler", name), _plain(settings)))
     return build_kernel(_configuration(sampler=described, task={"steps": steps}))
+
+
+def _with(described: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """`described` with `settings` in their places; a group without a class of its own is that of the file."""
+
+    def changed(old: Any, new: Any) -> Any:
+        groups = isinstance(old, Mapping) and isinstance(new, Mapping) and "_target_" not in new
+        return _with(old, new) if groups else new
+
+    return {**described, **{name: changed(described.get(name), value) for name, value in settings.items()}}
 
 
 def _plain(value: Any) -> Any:

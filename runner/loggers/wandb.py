@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,17 +102,18 @@ class WandbLogger:
         tags = [names["target"], names["sampler"], names["scale"], *called.papers, *self.tags]
         # A run that an agent asked for has the id that the sweep knows it by; a batch has but one such run.
         known, self._sweep_run = self._sweep_run or run_id, None
-        run = self._open(
-            known,
-            about.get("finished") is None,
-            run_name=called.text,
-            config={**config, **own},
-            run_group=self.group or (f"{experiment}, {names['scale']}" if experiment else None),
-            run_job_type=names["task"] or "run",
-            run_tags=tuple(dict.fromkeys(filter(None, tags))),
-            commit=git.get("commit"),
-        )
-        self._open_runs[run_id] = OpenRun.of(run, config)
+        arguments: dict[str, Any] = {
+            "run_name": called.text,
+            "config": {**config, **own},
+            "run_group": self.group or (f"{experiment}, {names['scale']}" if experiment else None),
+            "run_job_type": names["task"] or "run",
+            "run_tags": tuple(dict.fromkeys(filter(None, tags))),
+            "commit": git.get("commit"),
+        }
+        run = self._open(known, about.get("finished") is None, **arguments)
+        # Offline the run that is opened replaces the one before.
+        anew = partial(self._open, known, False, **arguments) if self.mode == "offline" else None
+        self._open_runs[run_id] = OpenRun.of(run, config, anew)
 
     def state(self, run_id: str, title: str) -> None:
         """Says in the run's summary what it is doing now: a training, a tuning."""

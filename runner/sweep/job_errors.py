@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.config.compose import error_in_words
+from runner.config.tempering import as_written
 from runner.execution.errors import UserError
 
 
 @contextmanager
 def in_job(overrides: Sequence[str], jobs: int) -> Iterator[None]:
-    """Says in an error that the user can correct which of several jobs it is about.
+    """Says in an error that the user can correct which of several jobs it is about, with keys as written.
 
     Raises:
         UserError: also for an error of OmegaConf.
@@ -21,10 +22,10 @@ def in_job(overrides: Sequence[str], jobs: int) -> Iterator[None]:
     try:
         yield
     except (UserError, OmegaConfBaseException) as error:
-        if jobs == 1 and isinstance(error, UserError):
-            raise
+        kind = type(error) if isinstance(error, UserError) and jobs == 1 else UserError
         said = str(error) if isinstance(error, UserError) else error_in_words(error)
+        said = as_written(said, overrides)
         if jobs > 1:
             where = " ".join(line for line in overrides if not line.startswith("seed="))
             said = f"{said.rstrip('.')} (job: {where})."
-        raise UserError(said) from error
+        raise kind(said) from error

@@ -21,6 +21,7 @@ from samplers.compiling.matrix_products import with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.kernel import Info, Kernel, State
+from samplers.served import require_same_caches
 from samplers.tensor_tree import maker, mapped, tensors
 from targets.target import Target
 from targets.tracing import traced
@@ -63,6 +64,7 @@ class TracedStep:
         # Tensors of the info, which come after those of the state.
         self._said = len(list(tensors(self._result[1])))
         self._last: tuple[State | None, Sequence[Tensor]] = None, ()
+        self._cached_by = state.cached_by
 
         def step(start: State) -> tuple[State, Info]:
             numbers = NextNumbers(streams).numbers(noted.draws)
@@ -146,7 +148,11 @@ class TracedStep:
         """Those of the graph, whose strides must be the same at every call."""
         last, known = self._last
         # To look for the tensors of a state takes a tenth of a short step.
-        parts = known if state is last else tensors(state)
+        if state is last:
+            parts = known
+        else:
+            require_same_caches(state.cached_by, self._cached_by)
+            parts = list(tensors(state))
         return [*map(Tensor.contiguous, parts), *self.parts]
 
     @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -74,11 +73,7 @@ class ACS(MetropolisHastings):
         """With tables where all positions have the same settings, as where alpha_max equals the floor."""
         proposal = self.proposal.constant() if isinstance(self.proposal, CyclicalLangevin) else None
         tables = None if proposal is None else proposal.tabulated(target, beta)
-        if tables is None:
-            return self
-        faster = copy.copy(self)
-        faster.proposal = tables
-        return faster
+        return self if tables is None else self.prepared_copy(target, proposal=tables)
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         position = torch.zeros((), dtype=torch.int64, device=theta.device)

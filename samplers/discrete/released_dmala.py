@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 from torch import Tensor
 
 from samplers.discrete.dmala import DMALA
@@ -45,9 +43,7 @@ class ReleasedDMALA(DMALA):
         reverse = self.proposal.tabulated(target, self._again(beta))
         if forward is None or reverse is None:
             return self
-        faster = copy.copy(self)
-        faster.proposal, faster.reverse = forward, reverse
-        return faster
+        return self.prepared_copy(target, proposal=forward, reverse=reverse)
 
     def _again(self, beta: Tensor) -> Tensor:
         """The inverse temperature whose drift is b beta times that of `beta`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from abc import abstractmethod
 from dataclasses import replace
@@ -18,6 +17,7 @@ from samplers.proposals.balancing_functions import BalancingFunction
 from samplers.proposals.draws.distinct_places import rows_of
 from samplers.proposals.paths import MoveWeights, Path
 from samplers.proposals.prepared_beta import PreparedBeta
+from samplers.served import CacheMark
 from targets.randomness import Generator
 from targets.spaces import Discrete, level_space
 from targets.target import Target
@@ -50,6 +50,7 @@ class PathKernel(InformedKernel):
             raise ValueError(f"replacement must be true or false, {replacement!r} was given")
         self.replacement = replacement
         self._kept: PreparedBeta | None = None
+        self._mark = CacheMark()
 
     @abstractmethod
     def longest(self, d: int) -> int:
@@ -77,9 +78,7 @@ class PathKernel(InformedKernel):
         alone = beta.dim() == 0 and not overridden(self, PathKernel, "init", "step")
         if self.replacement or not alone or rows_of(space.d, self.longest(space.d)) == 1:
             return self
-        faster = copy.copy(self)
-        faster._kept = PreparedBeta(beta)
-        return faster
+        return self.prepared_copy(target, _kept=PreparedBeta(beta), _mark=CacheMark())
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         if self._kept is not None:
@@ -95,11 +94,13 @@ class PathKernel(InformedKernel):
 
     def _weighed(self, space: Discrete, state: State, beta: Tensor) -> Weighed:
         """`state` with what a prepared kernel keeps in it, and the weights of the moves from it."""
-        known = None if self._kept is None else state.aux.get(COLUMN_TOTALS)
+        kept = self._kept is not None
+        known = state.aux[COLUMN_TOTALS] if kept and self._mark.owns(state.cached_by) else None
         weights = MoveWeights(space, state, beta, self.function, self.replacement, known)
-        if self._kept is not None and known is None:
+        if kept and known is None:
             totals = weights.columns(self.longest(space.d)).totals
-            state = replace(state, aux={**state.aux, COLUMN_TOTALS: totals})
+            aux = {**state.aux, COLUMN_TOTALS: totals}
+            state = replace(state, aux=aux, cached_by=self._mark.text)
         return state, weights
 
     def _log_acceptance(self, here: Weighed, there: Weighed, path: Path, beta: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from samplers.kernel import Movable, State
 from samplers.proposals.prepared_beta import PreparedBeta
+from samplers.served import CacheMark
 from targets.randomness import Generator
 from targets.spaces import Space
 
@@ -54,7 +55,7 @@ class KeptWeights:
 
     def __init__(self, proposal: Keepable, beta: Tensor) -> None:
         self.proposal, self._beta, self._prepared = proposal, beta, PreparedBeta(beta)
-        self.needs_gradient = proposal.needs_gradient
+        self.needs_gradient, self._mark = proposal.needs_gradient, CacheMark()
 
     def to(self, like: Tensor) -> KeptWeights:
         """A copy whose hyperparameters have the dtype and device of `like`."""
@@ -62,10 +63,15 @@ class KeptWeights:
         return KeptWeights(moved, self._beta.to(like))
 
     def weighed(self, space: Space, state: State) -> State:
-        """`state` with the weights of the moves that leave it; computed if it has none."""
-        if self.proposal.weight_names(space) <= state.aux.keys():
+        """`state` with the weights of the moves that leave it; computed if it has none.
+
+        Raises:
+            ValueError: if it has those of another prepared kernel.
+        """
+        if self._mark.owns(state.cached_by):
             return state
-        return replace(state, aux={**state.aux, **self.proposal.weights(space, state, self._beta)})
+        weights = self.proposal.weights(space, state, self._beta)
+        return replace(state, aux={**state.aux, **weights}, cached_by=self._mark.text)
 
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator

@@ -14,8 +14,9 @@ from samplers.discrete.ab import AB
 from samplers.hyperparameters import AUTO, balanced, positive, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps, Values
-from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
-from samplers.tuning.pilots.step_size import CHECKED, PRECISION, tune_step_size
+from samplers.tuning.pilots.shortfall import shortfall
+from samplers.tuning.pilots.sought_step_sizes import PRECISION, Pilot, Sought, StepSizes
+from samplers.tuning.pilots.step_size import CHECKED, tune_step_size
 from samplers.tuning.tunable import Settings, TuningResult
 from targets.target import Target
 
@@ -59,11 +60,12 @@ class BalancedSettings(Settings):
         evaluations, best = 0, 0
         jump_steps = run.sized(JUMP_STEPS, 40) if "balancing" in self.open else 0
         run.planned = jump_steps + ("step_size" in self.open) * sum(STEP_SIZE_PILOT.sizes(run))
+        tuned: tuple[Sought, StepSizes] | None = None
         if "step_size" in self.open:
             others = {"balancing": torch.tensor(balancings)}
             sought = Sought(AB, torch.ones(len(balancings)), self.acceptance, others)
             found = yield from tune_step_size(run, sought, STEP_SIZE_PILOT)
-            step_sizes, evaluations = found.sizes, found.evaluations
+            tuned, step_sizes, evaluations = (sought, found), found.sizes, found.evaluations
         else:
             step_sizes = positive("step_size", self.step_size).expand(len(balancings))
         if "balancing" in self.open:
@@ -78,6 +80,9 @@ class BalancedSettings(Settings):
             report["mean_squared_jump"] = seen.jumps.tolist()
             report["acceptance"] = seen.acceptance.tolist()
         report["step_size"] = step_sizes.tolist()
+        if tuned is not None:
+            (sought, found), chosen = tuned, torch.tensor([best])
+            report |= shortfall(run, sought.part(chosen), found.part(chosen))
         numbers = {"step_size": step_sizes[best].item(), "balancing": balancings[best]}
         return TuningResult(numbers, evaluations, report)
 
@@ -97,7 +102,7 @@ def mean_squared_jump(
     """How far chains jump, per leading index of their `start` ``(n, 1, chains, *event_shape)``.
 
     The means are over the second half of `steps` steps at beta = 1, or as much of it as makes all standard
-    errors small (`samplers.tuning.pilots.step_size.PRECISION`).
+    errors small (`samplers.tuning.pilots.sought_step_sizes.PRECISION`).
     """
     target, like = run.target, run.target.like()
     beta = torch.ones((), dtype=like.dtype, device=like.device)

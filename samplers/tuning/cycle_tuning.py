@@ -19,7 +19,8 @@ from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps
 from samplers.proposals.cyclical_langevin import cosine_steps
 from samplers.tuning.pilots import acs_cycle
-from samplers.tuning.pilots.acs_cycle import Aims
+from samplers.tuning.pilots.acs_cycle import Aims, Found
+from samplers.tuning.pilots.cycle_shortfall import cycle_shortfall
 from samplers.tuning.tunable import Settings, TuningResult
 from targets.checks import within
 from targets.spaces import discrete_space
@@ -91,16 +92,19 @@ class CycleSettings(Settings):
         state = yield from acs_cycle.warm_up(run, space, self.aims, run.sized(PILOT_CHAINS, LEAST_CHAINS))
         evaluations = acs_cycle.WARM_UP_STEPS
         report: dict[str, Any] = {"target_acceptance": self.aims.acceptance}
+        searches: dict[str, Found] = {}
         floor, maximum, balancing = (self.given[name] for name in ("min_step_size", "step_size", "balancing"))
         if floor == AUTO:
             found = yield from acs_cycle.find_floor(run, space, state, self.aims)
             state, evaluations = found.state, evaluations + found.evaluations
             report["floor"] = {"step_size": found.step_size, "acceptance": found.acceptance}
+            searches["min_step_size"] = found
             floor = found.step_size if maximum == AUTO else min(found.step_size, maximum)
         if maximum == AUTO:
             found = yield from acs_cycle.find_maximum(run, space, state, self.aims)
             state, evaluations = found.state, evaluations + found.evaluations
             report["maximum"] = {"step_size": found.step_size, "acceptance": found.acceptance}
+            searches["step_size"] = found
             maximum = max(found.step_size, floor)
         if balancing == AUTO:
             above = [size for size in cosine_steps(maximum, floor, self.length) if size > floor]
@@ -108,5 +112,6 @@ class CycleSettings(Settings):
             balancing = chosen + [FLOOR_BALANCING] * (self.length - len(above))
             evaluations += spent
         report["flat"] = maximum == floor
+        report |= cycle_shortfall(space, self.aims, searches)
         numbers = {"step_size": maximum, "min_step_size": floor, "balancing": balancing}
         return TuningResult(numbers, evaluations, report)

@@ -19,7 +19,7 @@ from runner.report.published import published_numbers
 from runner.report.recorded.agreement import check_agreement
 from runner.report.recorded.record import RECORDED, shareable
 from runner.report.recorded.recorded_results import RecordedResults, recorded_results
-from runner.report.recorded.replaced import replaced
+from runner.report.recorded.replaced import replaced, restored
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import DIGESTS, FILES, damaged_files, write_digests
@@ -46,6 +46,7 @@ def redraw(shape: TableShape, results: Results, folder: Path, command: str = "")
         UserError: if there is no such record, it is damaged or contradicts itself, or the experiment no
             longer has one of its rows, columns or metrics.
     """
+    restored(folder)
     if damaged := damaged_files(folder):
         raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
     digests = read_json(folder / DIGESTS)

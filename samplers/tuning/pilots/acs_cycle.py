@@ -56,12 +56,17 @@ class Aims:
 
 @dataclass(frozen=True)
 class Found:
-    """Answer of a search: a step size, the acceptance seen there, where the chains are, evaluations spent."""
+    """Answer of a search: a step size, the acceptance seen there, where the chains are, evaluations spent.
+
+    Attributes:
+        tried: the smallest and the largest step size that the search was at.
+    """
 
     step_size: float
     acceptance: float
     state: State
     evaluations: int
+    tried: tuple[float, float]
 
 
 def move_lengths(space: Discrete) -> tuple[float, float]:
@@ -160,7 +165,8 @@ def find_floor(run: PilotRun[Any], space: Discrete, state: State, aims: Aims) ->
 
     values = yield from run.walk(begin, step, math.ceil(FLOOR_ROUNDS * rounds_factor(space)))
     _, step_size, acceptance = values["best"]
-    return Found(step_size, acceptance, values["state"], CANDIDATES * values["steps"])
+    tried = first, max(first, values["at"][0])
+    return Found(step_size, acceptance, values["state"], CANDIDATES * values["steps"], tried)
 
 
 def find_maximum(run: PilotRun[Any], space: Discrete, state: State, aims: Aims) -> Steps[Found]:
@@ -186,7 +192,8 @@ def find_maximum(run: PilotRun[Any], space: Discrete, state: State, aims: Aims) 
 
     values = yield from run.walk(begin, step, math.ceil(MAXIMUM_ROUNDS * rounds_factor(space)))
     acceptance, step_size = values["best"]
-    return Found(step_size, acceptance, values["state"], 2 * values["steps"])
+    tried = min(first, values["at"][0]), first
+    return Found(step_size, acceptance, values["state"], 2 * values["steps"], tried)
 
 
 def find_balancings(

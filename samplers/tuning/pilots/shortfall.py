@@ -3,38 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from samplers.pilot_run import PilotRun
-from samplers.tuning.pilots.sought_step_sizes import Sought, StepSizes
+from samplers.tuning.pilots.sought_step_sizes import PRECISION, Sought, StepSizes
 from samplers.tuning.tunable import WARNINGS
 from targets.spaces import Real
+
+NOISE = 3.0 * PRECISION
+"""Share of the wanted acceptance by which one that a pilot reaches differs by chance."""
 
 
 def shortfall(run: PilotRun[Any], sought: Sought, found: StepSizes) -> dict[str, Any]:
     """For the report of a tuning: the acceptance at the step sizes, and a warning; empty where all is well.
 
     A step size falls short where it lies at an end of what is tried and its acceptance is below half of the
-    wanted one or, on the reals, more than half of the way from there to 1. In a discrete space the largest
-    step is a nearly uniform proposal, which no longer one would improve on.
+    wanted one or, on the reals, another than the wanted one. In a discrete space the largest step is a nearly
+    uniform proposal, which no longer one would improve on.
     """
     assert found.reached is not None
     low, high = sought.reach(run.target)
     short = found.reached < sought.wanted / 2
     if isinstance(run.target.space, Real):
-        short = short | (found.reached > (1 + sought.wanted) / 2)
+        short = (found.reached - sought.wanted).abs() > NOISE * sought.wanted
     short &= (found.sizes < 1.001 * low) | (found.sizes > 0.999 * high)
     if not bool(short.any()):
         return {}
     place = int(short.long().argmax())
     name = sought.kernel(found.sizes.reshape(1, -1)).step_name
     at = f" at beta={sought.betas[place]:.4g}" if len(sought.betas) > 1 else ""
-    sentence = (
-        f"no {name.replace('_', ' ')} from {low:g} to {high:g} is accepted with probability "
-        f"{sought.wanted:g}{at}: at {found.sizes[place]:g} it is {found.reached[place]:.2f}; "
-        f"give sampler.{name}, or the target in other units"
-    )
-    return {"reached_acceptance": found.reached.tolist(), WARNINGS: [sentence]}
+    missed = Missed(name, (low, high), sought.wanted, float(found.sizes[place]), float(found.reached[place]))
+    return {"reached_acceptance": found.reached.tolist(), WARNINGS: [missed.sentence(at)]}
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A search for a step size, called `name`, from `tried[0]` to `tried[1]` that ended at `size`.
+
+    Attributes:
+        wanted, reached: the acceptance that was looked for, and the one at `size`.
+        remedy: what a user may give besides the step size itself.
+    """
+
+    name: str
+    tried: tuple[float, float]
+    wanted: float
+    size: float
+    reached: float
+    remedy: str = "the target in other units"
+
+    def sentence(self, at: str = "") -> str:
+        """The warning; `at` says where, such as `` at beta=0.5``."""
+        low, high = self.tried
+        return (
+            f"no {self.name.replace('_', ' ')} from {low:g} to {high:g} is accepted with probability "
+            f"{self.wanted:g}{at}: at {self.size:g} it is {self.reached:.2f}; "
+            f"give sampler.{self.name}, or {self.remedy}"
+        )
 
 
 def unseen_barrier(barrier: float, rungs: int) -> dict[str, Any]:

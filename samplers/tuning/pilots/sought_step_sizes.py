@@ -14,6 +14,9 @@ from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun
 from targets.target import Target
 
+PRECISION = 0.02
+"""A closer look ends when the standard error of the acceptance is this share of the wanted one."""
+
 
 @dataclass(frozen=True)
 class Pilot:
@@ -85,6 +88,17 @@ class StepSizes:
     theta: Tensor
     evaluations: int
     reached: Tensor | None = None
+
+    def part(self, places: Tensor) -> StepSizes:
+        """Of some of the inverse temperatures."""
+        reached = None if self.reached is None else self.reached[places]
+        return replace(
+            self,
+            sizes=self.sizes[places],
+            acceptance=self.acceptance[:, places],
+            theta=self.theta[places],
+            reached=reached,
+        )
 
 
 def _adjusted_form(kernel: Kernel) -> Kernel:

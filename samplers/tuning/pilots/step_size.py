@@ -22,15 +22,14 @@ from samplers.kernel_family import family_of
 from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tuning.pilots.acceptance_curve import first_crossing
 from samplers.tuning.pilots.shortfall import shortfall
-from samplers.tuning.pilots.sought_step_sizes import PER_RUNG, Pilot, Sought, StepSizes
+from samplers.tuning.pilots.sought_step_sizes import PER_RUNG, PRECISION, Pilot, Sought, StepSizes
 from targets.trial.failures import failure
 
 AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)
 """The candidates of a closer look, relative to what is known; it moves on where that was too far off."""
 
 MOVES = 6
-PRECISION = 0.02
-"""A closer look ends when the standard error of the acceptance is this share of the wanted one."""
+"""Closer looks at most."""
 
 CHECKED = 10
 """Steps between two looks at a standard error."""

@@ -19,6 +19,16 @@ from runner.config.overrides import parse
         ("range(1,2,0.25)", ["1.0", "1.25", "1.5", "1.75"]),
         ("range(10,100,30)", ["10", "40", "70"]),
         ("0.1,0.30000000000000004", ["0.1", "0.30000000000000004"]),
+        ("sort(range(0.1,0.5,0.1))", ["0.1", "0.2", "0.3", "0.4"]),
+        ("sort(range(0.1,0.5,0.1),reverse=true)", ["0.4", "0.3", "0.2", "0.1"]),
+        ("sort(range(0.1,0.8,0.1),reverse=true)", ["0.7", "0.6", "0.5", "0.4", "0.3", "0.2", "0.1"]),
+        ("sort(range(0.1,0.75,0.2),reverse=true)", ["0.7", "0.5", "0.3", "0.1"]),
+        ("sort(range(0.9,0.1,-0.3))", ["0.3", "0.6", "0.9"]),
+        ("sort(sweep=range(0.8,0.1,-0.1))", ["0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]),
+        ("sort(range(1,10,4),reverse=true)", ["9", "5", "1"]),
+        ("sort(range(10,1,-4))", ["2", "6", "10"]),
+        ("sort(range(1,3,0.5),reverse=true)", ["2.5", "2.0", "1.5", "1.0"]),
+        ("sort(3,1,2,reverse=true)", ["3", "2", "1"]),
     ],
 )
 def test_a_range_has_the_numbers_that_one_would_write(written: str, values: list[str]) -> None:

@@ -38,13 +38,18 @@ CASES = [
     ("task._target_=os.mkdir +task.path=made", "task._target_=os.mkdir is no runner.tasks.task.Task."),
     (
         "tempering=parallel tempering._target_=os.mkdir +tempering.path=made",
-        "sampler._target_=os.mkdir is no",
+        "tempering._target_=os.mkdir is no",
     ),
     ("sampler=dmala +sampler.norm={_target_:os.mkdir,path:made}", "sampler.norm._target_=os.mkdir is no"),
     ("sampler=pt_gibbs sampler.swap={_target_:subprocess.Popen,args:[mkdir,made]}", "'sampler.swap.args'"),
     (
         "sampler=pt_gibbs sampler.swap=3",
-        "sampler.swap must be null or a group of keys with a _target_, 3 was",
+        "sampler.swap must be null or a group of keys with a _target_, such as samplers.Swaps with rule, "
+        "pairing, intensity, shared_uniform, 3 was",
+    ),
+    (
+        "sampler=gibbs tempering=parallel tempering.swap=bad",
+        "tempering.swap must be null or a group of keys with a _target_, such as samplers.Swaps with",
     ),
     ("target=stmh_two_modes sampler=stmh sampler.pilot=1e5", "sampler.pilot must be null or a group of keys"),
 ]

@@ -17,6 +17,7 @@ from runner.problem.build import label
 from runner.sweep.jobs import requested
 from runner.tasks.run_identity import run_ids
 from samplers.tempering.parallel_tempering import ParallelTempering
+from tests.support.commands import refusal
 
 PAIRS = {
     "pt_dmala": ("dmala", "parallel"),
@@ -103,6 +104,31 @@ def test_nonsense_is_refused_in_one_sentence(lines: Sequence[str], words: str) -
     with pytest.raises(UserError, match=words) as error:
         described(*lines)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("tempering=annealed tempering.schedule=bad", "tempering.schedule must be one of exponential,"),
+        ("tempering=parallel tempering.swap.rule=bad", "tempering.swap.rule must be one of corrected,"),
+        ("tempering=parallel tempering.ladder=bad", "tempering.ladder must be 'auto' or"),
+        ("tempering=parallel sampler.balancing=7", "sampler.balancing must be a number from 0 to 1"),
+        ("tempering=parallel sampler.step_size=-1", "sampler.step_size must be"),
+        ("-m tempering=simulated tempering.rate=7,8", "tempering.rate must be"),
+    ],
+)
+def test_an_error_names_the_key_that_was_written(given: str, words: str) -> None:
+    """Which is that of the group, not of the sampler that it is folded into."""
+    said = refusal("target=bernoulli4 sampler=dmala", given)
+    assert said.startswith(words)
+    assert "(job: " in said or "-m" not in given
+
+
+def test_an_error_names_the_key_of_a_tempered_sampler() -> None:
+    said = refusal("target=bernoulli4 sampler=pt_dmala sampler.swap.rule=bad tempering=none")
+    assert said.startswith("sampler.swap.rule must be one of corrected,")
+    said = refusal("target=bernoulli4 sampler=pt_dmala sampler.kernel.balancing=7")
+    assert said.startswith("sampler.kernel.balancing must be a number from 0 to 1")
 
 
 def test_a_sampler_that_has_no_temperature_is_refused() -> None:

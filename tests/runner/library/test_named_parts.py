@@ -58,6 +58,19 @@ def test_settings_are_those_of_the_command_line() -> None:
         runner.named_target("mog", componets=4)
 
 
+def test_a_group_keeps_the_keys_that_are_not_given() -> None:
+    settings = {"ladder": [1.0, 0.5], "step_size": 20.0}
+    kernel = runner.named_sampler("pt_dmala", swap={"intensity": 0.5}, kernel={"balancing": 0.4}, **settings)
+    assert isinstance(kernel, ParallelTempering)
+    assert isinstance(kernel.base, DMALA)
+    assert (kernel.swaps.intensity, kernel.base.balancing) == (0.5, 0.4)
+    with pytest.raises(UserError, match=r"^Unknown key 'sampler.swap.rul'; did you mean 'rule'"):
+        runner.named_sampler("pt_dmala", swap={"rul": "history"}, **settings)
+    whole = "sampler.swap must be null or a group of keys with a _target_, such as samplers.Swaps with rule, "
+    with pytest.raises(UserError, match=f"^{whole}pairing, intensity, shared_uniform, 'history' was given"):
+        runner.named_sampler("pt_dmala", swap="history", **settings)
+
+
 def test_settings_may_be_arrays_and_tensors() -> None:
     ladder, step = np.geomspace(1.0, 0.25, 3), [np.float32(0.5), torch.tensor(0.25), 2]
     kernel = runner.named_sampler("pt_dmala", ladder=ladder, step_size=step)

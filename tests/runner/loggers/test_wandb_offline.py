@@ -149,6 +149,51 @@ def test_images_are_sheets_and_a_run_that_starts_twice_has_one_copy(tmp_path: Pa
     assert (found["visits/height"], found["visits/width"]) == (256, 256)
 
 
+def test_a_batch_that_starts_again_leaves_no_seconds_of_before(tmp_path: Path) -> None:
+    """As where a seed of it has failed; steps that are said again with the same seconds replace nothing."""
+    given_up, later = {10: 1.0, 20: 2.0}, {10: 1.5, 20: 2.5, 30: 3.5}
+    for name, attempts in (("aaaa", [given_up, later]), ("bbbb", [given_up, given_up])):
+        logger = WandbLogger(mode="offline", directory=str(tmp_path))
+        logger.start(name, CONFIG, {})
+        logger.training(name, 5, {"loss": 0.5})
+        for attempt in attempts:
+            logger.start(name, CONFIG, {})
+            for step, seconds in attempt.items():
+                logger.log(name, step, {"kl": 1.0 / step, "seconds": seconds})
+        logger.finish(name, {"status": "done", "metrics": {"kl": 0.05}})
+        (copy,) = copies(tmp_path, name)
+        found = read_back(copy)
+        assert {step: row["seconds"] for step, row in found["history"].items()} == attempts[-1]
+        assert [row["training/loss"] for row in found["other"] if "training/loss" in row] == [0.5]
+        assert (found["summary"]["status"], found["exit"]) == ("done", 0)
+        assert "history_seconds" not in found["summary"]
+        assert found["metrics"]["kl"] == ("step", ["min", "last"])
+
+
+def test_a_failed_seed_leaves_no_seconds_of_the_batch_that_it_was_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other seed starts again alone, and what its first attempt has logged is replaced."""
+    walk = Sampling.walk
+
+    def walked(work: Sampling) -> None:
+        walk(work)
+        if len(work.seeds) > 1:
+            work.seconds += 100.0
+            if work.step >= 40:
+                work.acceptance_sum[0] = float("nan")
+
+    monkeypatch.setattr(Sampling, "walk", walked)
+    assert run([*ONE, *OFFLINE, "seed=[0,1]", "checkpoint.steps=10", f"output_root={tmp_path}"]) == 1
+    (folder,) = (path.parent for path in tmp_path.glob("runs/*/summary.json"))
+    recorded = Store(tmp_path).run(folder.name).metrics()
+    assert recorded is not None
+    (copy,) = copies(tmp_path, folder.name)
+    sent = {step: row["seconds"] for step, row in read_back(copy)["history"].items()}
+    assert sent == pytest.approx(dict(zip(recorded["step"], recorded["seconds"], strict=True)))
+    assert max(sent.values()) < 100
+
+
 def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     folder.mkdir()

@@ -15,6 +15,7 @@ from runner import wandb_sync
 from runner.__main__ import main as run
 from runner.execution import signals
 from runner.loggers.wandb import WandbLogger
+from runner.store.run_store import Store
 from runner.tasks.sample import Sampling
 from tests.support.wandb_server.server import DROP, WandbServer
 
@@ -119,6 +120,33 @@ def test_a_command_that_was_cut_short_and_goes_on_is_one_run(
         step: row["tv"] for step, row in whole.items()
     }.items()
     assert server.run(run_id).exit_code == 0
+
+
+def test_the_summary_says_where_the_seconds_are_of_an_attempt_that_was_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: WandbServer
+) -> None:
+    """A command that is killed before its first checkpoint begins again; a server changes no row."""
+    advance = Sampling.advance
+
+    def cut_short(work: Sampling) -> None:
+        if work.step >= 40:
+            raise signals.Interrupted("a test")
+        advance(work)
+        work.seconds += 100.0
+
+    command = [*ONE, "logger=wandb", "logger.system=false", "checkpoint.steps=10", f"output_root={tmp_path}"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Sampling, "advance", cut_short)
+        assert run(command) == signals.Interrupted.status
+    (run_id,) = server.project.runs
+    last = max(rows(server, run_id))
+    Store(tmp_path).run(run_id).checkpoint.unlink()
+    assert run(command) == 0
+    recorded, sent = stored(tmp_path), server.run(run_id)
+    assert sent.summary["seconds"] == pytest.approx(recorded["seconds"])
+    said = f"of an earlier attempt up to step {last}; metrics.csv has the run's"
+    assert sent.summary["history_seconds"] == said
+    assert sent.summary["status"] == "done"
 
 
 def test_a_run_that_was_copied_is_not_sent_again(

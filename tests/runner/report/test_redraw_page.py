@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from runner import table
 from runner.files.atomic_files import read_json, write_json
 from runner.report.recorded import redraw as redraw_module
+from runner.report.recorded import replaced as replaced_module
 from runner.report.recorded.replaced import replaced
 from runner.report.recorded.said import SAID
 from runner.report.recorded.seed_values import read_labelled
@@ -224,7 +226,67 @@ def test_a_folder_whose_copy_cannot_take_its_place_stays(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", refused)
+    monkeypatch.setattr(replaced_module, "exchanged", lambda *_: False)
     with pytest.raises(OSError, match="no"), replaced(folder) as new:
         (new / "file").write_text("new")
     assert (folder / "file").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def killed_at(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on this process ends, as if killed, after so many renames."""
+    rename, renames = Path.rename, list[Path]()
+
+    def renamed(self: Path, target: Path) -> Path:
+        if len(renames) == place:
+            os._exit(9)
+        renames.append(self)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_record_stands_after_a_kill_between_renames(
+    whole: tuple[Path, list[str]], record: Path, place: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once where the system can change two folders; elsewhere the next command brings it back."""
+    changed(record, "table.md", "of an earlier version")
+    before = content(record)
+    command = lambda: table.redraw_record("anew", [*whole[1], "output_root=gone"])  # noqa: E731
+    if at_once:
+        require_exchange(record.parent / "here")
+    else:
+        monkeypatch.setattr(replaced_module, "exchanged", lambda *_: False)
+    if not (child := os.fork()):
+        killed_at(place, monkeypatch)
+        command()
+        os._exit(0)
+    killed = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert killed is (place < 2 and not at_once)
+    assert record.exists() is not (killed and place == 1)
+    if record.exists():
+        assert (content(record) == before) is killed
+        assert damaged_files(record) == []
+    command()
+    assert damaged_files(record) == []
+    assert (record / "table.md").read_text() != "of an earlier version"
+
+
+def require_exchange(place: Path) -> tuple[Path, Path]:
+    """Two folders that have changed places; where the system cannot do that the test is skipped."""
+    one, other = place / "one", place / "other"
+    for folder in (one, other):
+        folder.mkdir(parents=True)
+        (folder / folder.name).touch()
+    if not replaced_module.exchanged(one, other):
+        pytest.skip("no two folders can change places at once here")
+    return one, other
+
+
+def test_two_folders_change_places_where_the_system_can(tmp_path: Path) -> None:
+    one, other = require_exchange(tmp_path)
+    assert (one / "other").exists()
+    assert (other / "one").exists()
+    assert not replaced_module.exchanged(one, tmp_path / "nothing")

@@ -10,7 +10,7 @@ import torch
 from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import AB, DMALA, ParallelTempering
 from samplers.tuning.balancing import BALANCING_CANDIDATES, mean_squared_jump
-from targets import Binary, Discrete, MixtureOfGaussians
+from targets import Binary, Discrete, FunctionTarget, MixtureOfGaussians
 from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target
 from tests.support.tunable import piloted, tunable
@@ -81,3 +81,17 @@ def test_on_a_ladder_the_step_size_is_tuned() -> None:
     state = tempering.init(target, target.initial((2, 1, 5), generator), BETA)
     _, info = tempering.step(target, state, BETA, generator)
     assert info.acceptance.shape == (1, 5)
+
+
+def test_a_step_size_out_of_reach_is_said_of_the_balancing_constant_that_is_chosen() -> None:
+    """At zero the gradient says that a move is up, and it is down; all coordinates move at once."""
+    misled = FunctionTarget(lambda theta: 1e6 * (theta - 2.0 * theta.square()).sum(-1), Binary(3))
+    for settings in ({}, {"balancing": 0.6}):
+        report = tunable(AB, **settings).tune(misled, seeded(0), effort=0.1).report
+        assert report["reached_acceptance"] == [pytest.approx(0.0, abs=0.05)]
+        assert report["warnings"] == [
+            "no step size from 0.02 to 20 is accepted with probability 0.574: at 0.02 it is 0.00; "
+            "give sampler.step_size, or the target in other units"
+        ]
+    assert "warnings" not in tunable(AB, step_size=1.0).tune(misled, seeded(0), effort=0.1).report
+    assert "warnings" not in tunable(AB).tune(random_target(Binary(4)), seeded(0), effort=0.1).report

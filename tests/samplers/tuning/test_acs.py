@@ -16,7 +16,16 @@ from samplers.proposals.tabulated_langevin import TabulatedLangevin
 from samplers.tuning.balancing import mean_squared_jump
 from samplers.tuning.pilots import acs_cycle
 from samplers.tuning.pilots.acs_cycle import Aims
-from targets import Binary, Categorical, Discrete, MixtureOfGaussians, MixtureOfStudentT, Ordinal, Target
+from targets import (
+    Binary,
+    Categorical,
+    Discrete,
+    FunctionTarget,
+    MixtureOfGaussians,
+    MixtureOfStudentT,
+    Ordinal,
+    Target,
+)
 from targets.randomness import Generator
 from tests.support.steps.stepping import counted, seeded
 from tests.support.targets.small_targets import SPACES, random_target
@@ -251,3 +260,35 @@ def test_each_candidate_starts_from_the_same_state() -> None:
     assert seen[0] == pytest.approx(1.0)
     assert torch.equal(acs_cycle.take(states, 0).theta, state.theta)
     assert not torch.equal(acs_cycle.take(states, 1).theta, state.theta)
+
+
+class Misled(FunctionTarget):
+    """Starts at zero."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda theta: 1e6 * (theta - 2.0 * theta.square()).sum(-1), Binary(3))
+
+    def initial(self, shape: Sequence[int], generator: Generator) -> torch.Tensor:
+        return torch.zeros((*shape, 3))
+
+
+def test_searches_that_miss_the_wanted_acceptance_are_said() -> None:
+    """At zero the gradient says that a move is up, and it is down; all coordinates move at once."""
+    report = tunable(ACS, cycle_length=4).tune(Misled(), seeded(0)).report
+    floor, largest = report["warnings"]
+    assert floor.startswith("no min step size from 0.05 to ")
+    assert floor.endswith("; give sampler.min_step_size, or a lower sampler.target_acceptance")
+    assert "is accepted with probability 0.5 with balancing 0.5: at " in floor
+    assert largest.startswith("no step size from ")
+    assert largest.endswith("; give sampler.step_size, or a lower sampler.target_acceptance")
+    assert " to 5 is accepted with probability 0.5 with balancing 0.95: at " in largest
+    assert report["reached_acceptance"] == [pytest.approx(0.0, abs=0.05)] * 2
+
+
+def test_searches_that_end_on_the_way_are_said() -> None:
+    target, slow = random_target(Binary(6)), {"cycle_length": 4, "zeta": 0.01}
+    (floor,) = tunable(ACS, step_size=5.0, **slow).tune(target, seeded(0)).report["warnings"]
+    assert floor.startswith("no min step size from 0.05 to 0.05")
+    assert floor.endswith("give sampler.min_step_size, or a larger sampler.zeta")
+    for found in (MixtureOfGaussians(8), target):
+        assert "warnings" not in tunable(ACS, cycle_length=4).tune(found, seeded(0)).report

@@ -179,6 +179,22 @@ def test_a_rung_without_a_step_size_in_reach_is_named() -> None:
     assert len(report["reached_acceptance"]) == 2
 
 
+@pytest.mark.parametrize(("curvature", "end", "reached"), [(1e4, 1e-4, 0.35), (0.0, 100.0, 1.0)])
+def test_on_the_reals_an_end_of_what_is_tried_is_named(curvature: float, end: float, reached: float) -> None:
+    """Also where the acceptance there is not far from the wanted one: another step size has it."""
+    target = FunctionTarget(lambda theta: -0.5 * curvature * theta.square().sum(-1), Real(8))
+    found = tunable(MALA).tune(target, Streams([0], "tuning"))
+    assert found.hyperparameters["step_size"] == pytest.approx(end, rel=1e-6)
+    (sentence,) = found.report["warnings"]
+    assert sentence.startswith("no step size from 0.0001 to 100 is accepted with probability 0.574: at ")
+    assert found.report["reached_acceptance"] == [pytest.approx(reached, abs=0.1)]
+
+
+def test_on_the_reals_a_step_size_that_is_accepted_as_wanted_is_not_warned_of() -> None:
+    target = FunctionTarget(lambda theta: -0.5 * theta.square().sum(-1), Real(8))
+    assert "warnings" not in tunable(MALA).tune(target, Streams([0], "tuning")).report
+
+
 def test_a_ladder_ends_at_the_hottest_temperature_that_is_given() -> None:
     """From 1 to 0.1 alone, with a barrier of 1.11 (to 0: 1.84), and equal rejections by enumeration."""
     sampler = tunable(ParallelTempering, Gibbs(), replicas=4, hottest=0.1)
