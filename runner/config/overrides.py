@@ -28,6 +28,9 @@ AT_THE_TOP = re.compile(r"\+\+\w+=")
 OF_SWEEPS = ("hydra/launcher", "hydra/sweeper")
 """Groups of Hydra that only a command with -m has a use for."""
 
+IN_SWEEPS = re.compile(r"hydra\.(launcher|sweeper|sweep)(\.|$)")
+"""Keys of Hydra that only a command with -m has a use for."""
+
 NOT_OF_HYDRA = {
     "hydra.run.dir": "each run has a folder of its own below output_root=DIR",
     "hydra.job.chdir": "a run stays in the current folder, and output_root=DIR says where its results are",
@@ -58,13 +61,14 @@ def other_sweeper(overrides: Sequence[Override]) -> bool:
 
 
 def check_one_job(hydra: Sequence[str]) -> None:
-    """Refuses a launcher or a sweeper for a command without -m, in which Hydra uses neither.
+    """Refuses a launcher or a sweeper, and a key of theirs, for a command without -m, in which Hydra uses none.
 
     Raises:
         UserError: naming it.
     """
     for override in parse(hydra):
-        if override.key_or_group in OF_SWEEPS and not override.is_delete() and override.value() != "basic":
+        group = override.key_or_group in OF_SWEEPS and not override.is_delete()
+        if (group and override.value() != "basic") or IN_SWEEPS.match(override.key_or_group):
             raise UserError(
                 f"{override.input_line} needs -m, since a command without it is one job in this process."
             )

@@ -88,7 +88,7 @@ def run_search(search: Search) -> int:
                 _tell(study, trial, value)
                 print(f"trial {number + 1} of {search.trials}: {metric} = {value:.6g} with {params}")
         if jobs:
-            log_done(jobs, outcome)
+            log_done(jobs, outcome, search_path)
         status = ended(jobs, outcome)
         for trial, job in left:
             # Another process may have ended a run meanwhile.
