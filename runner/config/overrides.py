@@ -61,17 +61,31 @@ def other_sweeper(overrides: Sequence[Override]) -> bool:
 
 
 def check_one_job(hydra: Sequence[str]) -> None:
-    """Refuses a launcher or a sweeper, and a key of theirs, for a command without -m, in which Hydra uses none.
+    """Refuses a launcher or a sweeper for a command without -m, in which Hydra uses neither.
 
     Raises:
         UserError: naming it.
     """
     for override in parse(hydra):
-        group = override.key_or_group in OF_SWEEPS and not override.is_delete()
-        if (group and override.value() != "basic") or IN_SWEEPS.match(override.key_or_group):
-            raise UserError(
-                f"{override.input_line} needs -m, since a command without it is one job in this process."
-            )
+        if override.key_or_group in OF_SWEEPS and not override.is_delete() and override.value() != "basic":
+            raise _needs_multirun(override)
+
+
+def check_keys_of_one_job(overrides: Sequence[Override]) -> None:
+    """Refuses keys of a launcher or a sweeper for a command without -m; it may be in force or not.
+
+    Raises:
+        UserError: naming the key.
+    """
+    for override in overrides:
+        if IN_SWEEPS.match(override.key_or_group):
+            raise _needs_multirun(override)
+
+
+def _needs_multirun(override: Override) -> UserError:
+    return UserError(
+        f"{override.input_line} needs -m, since a command without it is one job in this process."
+    )
 
 
 class Names:
