@@ -74,7 +74,10 @@ def load_trained(folder: Path, *, locked: bool = False) -> TrainedModel | None:
             read_tensors(beside[1])
     except (UserError, UnreadableTensorsError) as error:
         why = one_sentence(error).rstrip(".")
-        why = why if isinstance(error, UserError) else f"{SAMPLES_FILE} beside it {why}"
+        if isinstance(error, UserError):
+            why = why.replace(f"The model file {path} ", "it ")  # the warning names the file
+        else:
+            why = f"{SAMPLES_FILE} beside it {why}"
         discard_damaged(path, why, *beside, locked=locked)
         return None
     return TrainedModel(target, path, {**metadata, **report})
