@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Glob, Override
 
 from runner.config.compose import choice, initialise, options, parsed_override
 from runner.config.kinds import PROJECT
@@ -163,6 +163,10 @@ class Names:
                 f"-m {group}={','.join(map(str, value))}."
             )
         for name in names:
+            if isinstance(name, Glob):
+                raise UserError(
+                    f"{group} takes names, no pattern in a list, '{override.input_line}' was given."
+                )
             if name not in self.options(group):
                 raise unknown(group, "null" if name is None else str(name), self.options(group))
 

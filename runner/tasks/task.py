@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -125,6 +125,14 @@ class Task(ABC):
         Raises:
             UserError: naming the key, the value given and what is allowed.
         """
+
+    def measured(self, config: DictConfig, problems: Problems) -> Collection[str] | None:
+        """Which metrics of `config` a run measures: some are left out where its target cannot serve them.
+
+        Returns:
+            Their names; None where the task does not tell.
+        """
+        return None
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """The part of `parts` that can change the task's numbers."""
