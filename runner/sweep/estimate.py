@@ -119,10 +119,11 @@ def _finished(standings: Iterable[Standing], kinds: Iterable[Kind]) -> dict[Kind
             found.setdefault(kind, []).extend(costs)
         tunings = [summary["tuning"] for summary in each.summaries if summary.get("tuning")]
         tuning.setdefault(kind, []).extend(float(one["seconds"]) for one in tunings)
-    return {
-        kind: Rate(*(mean(values) for values in zip(*costs, strict=True)), mean(tuning[kind] or [0.0]))
-        for kind, costs in found.items()
-    }
+    rates = {}
+    for kind, costs in found.items():
+        seconds, evaluations = (mean(values) for values in zip(*costs, strict=True))
+        rates[kind] = Rate(seconds, evaluations, mean(tuning[kind] or [0.0]))
+    return rates
 
 
 def _in_order(standings: Sequence[Standing], kinds: Sequence[Kind]) -> list[tuple[Kind, Standing]]:
