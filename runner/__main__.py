@@ -42,13 +42,15 @@ def _main(argv: Sequence[str]) -> int:
     if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
         return _hydra(lines, args)
 
-    from runner.config.overrides import check_one_job, other_sweeper, parse
+    from runner.config.overrides import check_keys_of_one_job, check_one_job, other_sweeper, parse
     from runner.sweep.jobs import requested
 
     if args.multirun and args.cfg:
         raise UserError("--cfg shows one configuration, -m makes many; leave one of them out.")
     if args.multirun and other_sweeper(parse(lines)):
         return _search(lines, dry=args.dry_run)
+    if not (args.multirun or args.cfg or args.help):
+        check_keys_of_one_job(parse(lines))
     request = requested(lines, multirun=args.multirun)
     if args.cfg == "job" and args.package is None:
         from omegaconf import OmegaConf
@@ -121,8 +123,9 @@ def _show_plan(request: Request) -> int:
     from runner.execution.reached import duration
     from runner.report.experiment_shape import check_figures
     from runner.report.page.statuses import show_statuses
+    from runner.sweep.estimate import left
     from runner.sweep.preflight import tried_out
-    from runner.sweep.standing import distinct_runs, left, standing, status_counts
+    from runner.sweep.standing import distinct_runs, standing, status_counts
 
     check_figures(request.plans[0].overrides, request.names)
     standings = [standing(job) for job in tried_out(request)]

@@ -16,8 +16,9 @@ from runner.library.selected_runs import RUNS, selected_runs
 from runner.report.page.statuses import lines_of_runs, running_of, show_statuses, show_under_way
 from runner.store.damaged_runs import damaged_runs
 from runner.store.run_store import Store, old_runs
+from runner.sweep.estimate import left
 from runner.sweep.jobs import experiment_jobs
-from runner.sweep.standing import Standing, distinct_runs, left, running, standing, status_counts
+from runner.sweep.standing import Standing, distinct_runs, running, standing, status_counts
 
 
 def damaged(standings: Sequence[Standing]) -> str:

@@ -39,7 +39,7 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
     """
     from runner.config.compose import compose
     from runner.config.values import seeds_of
-    from runner.sweep.search.objective import objective_of
+    from runner.sweep.search.objective import KEY, check_same_measure, objective_of
     from runner.sweep.search.whole_keys import in_whole_numbers
 
     given = parse(lines)
@@ -49,6 +49,7 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
         raise UserError("A sweep needs a key with several values or an interval, such as sampler=dmala,acs.")
     for each in swept:
         check_one_root(each)
+        check_same_measure(each)
     parameters = {each.get_key_element(): _parameter(each, names) for each in swept}
     fixed = [each.input_line or "" for each in given if each not in swept]
     own = [line for line in fixed if line not in names.hydra]
@@ -66,6 +67,8 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
     if len(seeds := seeds_of(config)) > 1:
         raise UserError(f"A trial of a W&B sweep has one seed, seed={seeds} was given; seed=0,1 is swept.")
     metric, goal = objective_of(config)
+    # A trial that does not measure it is refused by its name.
+    fixed = [*(line for line in fixed if not line.startswith(f"{KEY}=")), f"{KEY}={metric}"]
     return {
         "method": method,
         "metric": {"name": metric, "goal": goal},

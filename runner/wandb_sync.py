@@ -75,6 +75,7 @@ def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -
         UserError: for an unknown experiment, an override that does not fit, where wandb is missing, or where
             W&B stops to take runs.
     """
+    from runner.config.compose import searched
     from runner.dashboards.dashboard import show_report, show_workspace
     from runner.dashboards.papers import paper_of
     from runner.dashboards.shown import shown_experiment
@@ -93,7 +94,7 @@ def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -
     wrong = damaged_files(tables)
     damaged = [damaged_runs(folders)]
     with _explained():
-        given = log_runs(logger, folders, wanted.again)
+        given = log_runs(logger, folders, wanted.again, searched=searched(overrides))
         if wrong:
             damaged.append(
                 f"The table {tables} is damaged ({', '.join(wrong)}) and left out: render it again."
@@ -114,7 +115,7 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     Raises:
         UserError: for a condition that cannot be read, where no run fits, or where W&B stops to take runs.
     """
-    from runner.config.compose import compose
+    from runner.config.compose import compose, searched
     from runner.dashboards.dashboard import show_workspace
     from runner.dashboards.shown import shown_runs
     from runner.library.selected_runs import selected_runs
@@ -122,13 +123,15 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
 
     given = _with_group(lines)
     keys = [line for line in given if line.startswith(("logger.", "hydra."))]
-    selection = selected_runs([line for line in given if line not in keys])
+    places = searched(keys)
+    selection = selected_runs([*places, *(line for line in given if line not in keys)])
     root = f"++{output_root_word(selection.root)}"
     logger = _logger(compose(["logger=wandb", root, *keys]))
     damaged = damaged_runs(selection.damaged())
     with _explained():
         configs = {run.folder.run_id: run.config for run in selection.runs}
-        copied = log_runs(logger, [run.folder for run in selection.runs], wanted.again, configs)
+        folders = [run.folder for run in selection.runs]
+        copied = log_runs(logger, folders, wanted.again, configs, places)
         said = [damaged]
         if wanted.workspace:
             done = [run for run in selection.runs if run.status == "done"]

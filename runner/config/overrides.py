@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Glob, Override
 
 from runner.config.compose import choice, initialise, options, parsed_override
 from runner.config.kinds import PROJECT
@@ -27,6 +27,9 @@ AT_THE_TOP = re.compile(r"\+\+\w+=")
 
 OF_SWEEPS = ("hydra/launcher", "hydra/sweeper")
 """Groups of Hydra that only a command with -m has a use for."""
+
+IN_SWEEPS = re.compile(r"hydra\.(launcher|sweeper|sweep)(\.|$)")
+"""Keys of Hydra that only a command with -m has a use for."""
 
 NOT_OF_HYDRA = {
     "hydra.run.dir": "each run has a folder of its own below output_root=DIR",
@@ -65,9 +68,24 @@ def check_one_job(hydra: Sequence[str]) -> None:
     """
     for override in parse(hydra):
         if override.key_or_group in OF_SWEEPS and not override.is_delete() and override.value() != "basic":
-            raise UserError(
-                f"{override.input_line} needs -m, since a command without it is one job in this process."
-            )
+            raise _needs_multirun(override)
+
+
+def check_keys_of_one_job(overrides: Sequence[Override]) -> None:
+    """Refuses keys of a launcher or a sweeper for a command without -m; it may be in force or not.
+
+    Raises:
+        UserError: naming the key.
+    """
+    for override in overrides:
+        if IN_SWEEPS.match(override.key_or_group):
+            raise _needs_multirun(override)
+
+
+def _needs_multirun(override: Override) -> UserError:
+    return UserError(
+        f"{override.input_line} needs -m, since a command without it is one job in this process."
+    )
 
 
 class Names:
@@ -145,6 +163,10 @@ class Names:
                 f"-m {group}={','.join(map(str, value))}."
             )
         for name in names:
+            if isinstance(name, Glob):
+                raise UserError(
+                    f"{group} takes names, no pattern in a list, '{override.input_line}' was given."
+                )
             if name not in self.options(group):
                 raise unknown(group, "null" if name is None else str(name), self.options(group))
 

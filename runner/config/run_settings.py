@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 import conf
 from runner.config.compose import CONFIG, choice, options
 from runner.config.tempering import GROUP, PREFIX, folded
+from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
 
@@ -25,7 +26,10 @@ COMPILE = "compile"
 METRIC, TUNING = "metric", "tuning"
 """Groups whose keys are settings: the options of the metrics, and how much a pilot may do."""
 
-PLAIN = ("model", "device", "dtype", "streams", "threads", COMPILE)
+DEVICE, AUTO = "device", "auto"
+"""The type of the device is a part of a run; ``auto`` says that the machine decided it."""
+
+PLAIN = ("model", DEVICE, "dtype", "streams", "threads", COMPILE)
 """Keys at the top of a configuration that are settings."""
 
 CODE = "code"
@@ -65,6 +69,21 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
         del found[key]
     found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
+
+
+def settings_computed(config: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> Settings:
+    """`flat_settings` of a run with the device that it was computed on, where its `config` says ``auto``.
+
+    Args:
+        manifest: of the run, which names the device; None where there is none, as of a run that failed before
+            it began: its device is then what ``auto`` is here.
+    """
+    found = flat_settings(config)
+    if found.get(DEVICE) == AUTO:
+        device = (manifest or {}).get(DEVICE)
+        known = device.get("type") if isinstance(device, Mapping) else None
+        found[DEVICE] = known or device_type(AUTO)
+    return found
 
 
 def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:

@@ -48,6 +48,11 @@ def one_sentence(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def reason(error: BaseException) -> str:
+    """`one_sentence` for a sentence that names the file: of an error of the system only what happened."""
+    return (isinstance(error, OSError) and error.strerror) or one_sentence(error)
+
+
 def shortened(sentence: str) -> str:
     """`sentence` with the middle of long values left out, and of all of it where it is still too long."""
     for value in VALUES:

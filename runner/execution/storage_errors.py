@@ -75,7 +75,7 @@ def _refusal(number: int, path: Path) -> str | None:
         return REFUSALS.get(number)
     for place in (path, *path.parents):
         if os.path.lexists(place) and not place.is_dir():
-            return f"A folder is needed in place of {place}"
+            return f"A folder is needed in place of {'a file' if place == path else place}"
     return None
 
 

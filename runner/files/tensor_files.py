@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from runner.execution.errors import one_sentence
+from runner.execution.errors import reason
 from runner.execution.storage_errors import storage_error
 from runner.files.atomic_files import write_bytes
 from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
@@ -45,7 +45,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except OSError as error:
         if (refused := storage_error(error, path)) is not None:
             raise refused from error
-        raise UnreadableTensorsError(f"cannot be read: {error.strerror or one_sentence(error)}") from error
+        raise UnreadableTensorsError(f"cannot be read: {reason(error)}") from error
     if file_state(content) is FileState.DAMAGED:
         raise UnreadableTensorsError("is damaged: its content is not what was written")
     try:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import conf
+from runner.config.experiments.experiment_file import experiment_content
+from runner.config.overrides import Names
 from runner.config.run_settings import CODE, Settings, changed_settings, flat_settings
+from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
 
 LONGEST = 120
 """Letters of a name; W&B refuses names of more than 128."""
+
+COMPOSING = threading.Lock()
+"""Many runs are given to a logger at once, and Hydra composes one configuration at a time."""
 
 IN_PLACE = ("sampler", "target", "scale")
 """Groups whose settings stand in front, or in a tag."""
@@ -38,14 +46,17 @@ class RunName:
     settings: Settings
 
 
-def run_name(config: Mapping[str, Any], settings: Settings | None = None) -> RunName:
+def run_name(
+    config: Mapping[str, Any], settings: Settings | None = None, searched: Sequence[str] = ()
+) -> RunName:
     """The names of the run with the plain configuration `config`.
 
     Args:
         settings: those that differ from the defaults; found out by default.
+        searched: the overrides of Hydra that say where else experiments are.
     """
     own = changed_settings(config) if settings is None else settings
-    block = _experiment(str(config.get("experiment") or ""))
+    block = _experiment(str(config.get("experiment") or ""), tuple(searched))
     table, every = block.get("table") or {}, flat_settings(config)
     row = _row((block.get("sweep") or {}).get("rows") or [], every)
     column = _column(table.get("columns") or [], every)
@@ -108,10 +119,14 @@ def _short(value: Any) -> str:
 
 
 @functools.cache
-def _experiment(name: str) -> Mapping[str, Any]:
-    """The experiment's file; empty where there is none of that name among ours."""
+def _experiment(name: str, searched: tuple[str, ...]) -> Mapping[str, Any]:
+    """The experiment's file; empty where there is none of that name, neither among ours nor in `searched`."""
     path = Path(conf.__path__[0]) / "experiment" / f"{name}.yaml"
-    if not name or not path.is_file():
+    if not name or not (path.is_file() or searched):
         return {}
-    content = plain_yaml(path.read_bytes())
-    return content if isinstance(content, Mapping) else {}
+    if path.is_file():
+        content = plain_yaml(path.read_bytes())
+        return content if isinstance(content, Mapping) else {}
+    with COMPOSING, suppress(UserError):
+        return experiment_content(name, Names(searched))
+    return {}

@@ -88,12 +88,12 @@ class WandbLogger:
 
         Args:
             config: its resolved configuration.
-            about: its manifest, with its `settings` that differ from the defaults.
+            about: its manifest, with its `settings` that differ from the defaults, and `searched`.
         """
         if run_id in self._open_runs or self.mode == "disabled":
             return
         names = {key: _name(config.get(key)) for key in ("target", "sampler", "scale", "task")}
-        called = run_name(config, about.get("settings"))
+        called = run_name(config, about.get("settings"), about.get("searched") or ())
         git = about.get("git") or {}
         own: dict[str, Any] = {"row": called.row, "column": called.column, "scale": names["scale"]}
         own |= {"paper": ", ".join(called.papers) or None, "commit": git.get("commit")}

@@ -129,6 +129,12 @@ def architecture(name: str, key: str) -> Architecture:
     )
 
 
+def constructor_arguments(model: Target) -> dict[str, Any]:
+    """The arguments of its constructor with which a model that was loaded is built again."""
+    found = architecture(architecture_name(type(model)), "_target_").arguments(model)
+    return dict(found.get("arguments", found))
+
+
 def remember_arguments(model: Target, arguments: Mapping[str, Any]) -> None:
     """Notes on a model the arguments of its constructor, those that its weights say left out."""
     vars(model)["constructor_arguments"] = {

@@ -94,14 +94,22 @@ def metadata_of(path: Path) -> dict[str, Any]:
     return _described(path, file_digest(path))[2]
 
 
+def arguments_of(path: Path) -> dict[str, Any]:
+    """The arguments of its constructor with which a saved model is built; raises as `weights_of` does."""
+    return _described(path, file_digest(path))[3]
+
+
 @functools.cache
-def _described(path: Path, content: str) -> tuple[dict[str, str | None], type[Target], dict[str, Any]]:
-    """What the model in a file is, its class, and its metadata."""
+def _described(
+    path: Path, content: str
+) -> tuple[dict[str, str | None], type[Target], dict[str, Any], dict[str, Any]]:
+    """What the model in a file is, its class, its metadata, and the arguments that it is built with."""
+    from runner.models.architectures import constructor_arguments
     from runner.models.model_files import load_model, model_digest
 
     model, metadata = load_model(path)
     weights = {"weights": model_digest(model), "data": metadata.get("data_fingerprint")}
-    return weights, type(model), metadata
+    return weights, type(model), metadata, constructor_arguments(model)
 
 
 def model_file(given: Any, key: str = "model") -> Path:

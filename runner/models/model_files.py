@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from runner.execution.errors import UserError, listed, one_sentence
+from runner.execution.errors import UserError, listed, reason
 from runner.execution.manifest import git
 from runner.files.atomic_files import write_bytes
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
@@ -142,7 +142,7 @@ def _check_size(path: Path) -> None:
 
 
 def _unreadable(path: Path, error: OSError) -> UserError:
-    return UserError(f"The model file {path} cannot be read: {error.strerror or one_sentence(error)}.")
+    return UserError(f"The model file {path} cannot be read: {reason(error)}.")
 
 
 def _check_metadata(path: Path, metadata: Mapping[str, Any]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.construct import locate
 from runner.config.data.datasets import is_file, load_dataset
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError, one_sentence
@@ -18,6 +17,7 @@ from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.integrity.source import mixture
 from runner.models.identity import model_file
 from runner.models.model_files import load_model
+from runner.models.named_model import check_architecture, images_learned
 from targets import Dataset, Target
 
 SAMPLES_FILE = "samples.safetensors"
@@ -74,7 +74,10 @@ def load_trained(folder: Path, *, locked: bool = False) -> TrainedModel | None:
             read_tensors(beside[1])
     except (UserError, UnreadableTensorsError) as error:
         why = one_sentence(error).rstrip(".")
-        why = why if isinstance(error, UserError) else f"{SAMPLES_FILE} beside it {why}"
+        if isinstance(error, UserError):
+            why = why.replace(f"The model file {path} ", "it ")  # the warning names the file
+        else:
+            why = f"{SAMPLES_FILE} beside it {why}"
         discard_damaged(path, why, *beside, locked=locked)
         return None
     return TrainedModel(target, path, {**metadata, **report})
@@ -88,16 +91,8 @@ def load_named(config: DictConfig) -> TrainedModel:
     """
     path = model_file(config.target.model, "target.model")
     target, metadata = load_model(path)
-    if type(target) is not locate(config.target._target_, "target._target_"):
-        raise UserError(
-            f"target.model={config.target.model} must be a model of {config.target._target_}, "
-            f"a {type(target).__name__} was given."
-        )
-    # A file of weights alone does not name its data set; the configuration does.
-    own = {key: config.target.get(key) for key in ("dataset", "binarisation")}
-    metadata = {**own, **metadata}
-    if is_file(own["dataset"]) and is_file(metadata["dataset"]):
-        metadata["dataset"] = own["dataset"]  # where its images are now, whose fingerprint is compared
+    check_architecture(config.target, type(target))
+    metadata = {**metadata, **images_learned(config.target, metadata)}
     return TrainedModel(target, path, metadata, trained_here=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -146,13 +146,21 @@ def training_settings(given: Mapping[str, Any], key: str, tuning_effort: float) 
         return TrainingSettings(**values, tuning_effort=tuning_effort)
 
 
+UNCHANGED = {each.name: each.default for each in fields(TrainingSettings) if each.name in LATER}
+"""The defaults of `LATER`."""
+
+
 def essential(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by name without those that do not enter an identity: keys of `LATER` at their defaults.
 
     Without validations the settings of validations are dropped too.
     """
-    defaults = {each.name: each.default for each in fields(TrainingSettings) if each.name in LATER}
-    kept = {key: value for key, value in values.items() if key not in LATER or value != defaults[key]}
+    kept = {key: value for key, value in values.items() if key not in LATER or value != UNCHANGED[key]}
     if "validate_every" not in kept:
         kept.pop("validation", None)
     return kept
+
+
+def with_defaults(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """What `essential` has left of some settings, with those of `names` that it dropped."""
+    return {**{key: value for key, value in UNCHANGED.items() if key in names}, **values}

@@ -43,7 +43,7 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     path = store.tuning(tuning_id(problem.config, problem.device.type))
     result = compute_once(path.with_suffix(".lock"), partial(_read, path), lambda: _make(problem, path))
     for sentence in (result["report"] or {}).get(WARNINGS, ()):
-        warn(f"tuning {label(problem.config, 'sampler')} to {label(problem.config, 'target')}: {sentence}.")
+        warn(f"tuning {label(problem.config, 'sampler')} to {_target(problem)}: {sentence}.")
     kernel = tunable.kernel_at(result["hyperparameters"])
     return problem.with_kernel(kernel), {"artefact": path.stem, **result}
 
@@ -54,6 +54,10 @@ def tune(problem: Problem) -> tuple[TuningResult, float]:
     while work.run.result is None:
         work.advance()
     return work.run.result, work.seconds
+
+
+def _target(problem: Problem) -> str:
+    return problem.target_name or label(problem.config, "target")
 
 
 class _Tuning:
@@ -67,7 +71,7 @@ class _Tuning:
         assert problem.tunable is not None
         config = problem.config
         self.name, self.target = label(config, "sampler"), config.target._target_
-        self.title = f"tuning {self.name} to {label(config, 'target')}"
+        self.title = f"tuning {self.name} to {_target(problem)}"
         streams = Streams([TUNING_SEED], "tuning", problem.device)
         self.run = PilotRun(problem.tunable.tuning, problem.target, streams, tuning_effort(config))
         self.seconds = 0.0

@@ -36,16 +36,18 @@ def log_runs(
     folders: Sequence[RunFolder],
     again: bool = False,
     configs: Mapping[str, Mapping[str, Any]] | None = None,
+    searched: Sequence[str] = (),
 ) -> Given:
     """Gives runs that are done to the logger, those that it has had before only `again`.
 
     Args:
         configs: configurations that have been read already, by run id.
+        searched: the overrides of Hydra that say where else configurations are.
     """
     known = configs or {}
 
     def give(folder: RunFolder) -> bool | None:
-        return log_run(logger, folder, again, known.get(folder.run_id))
+        return log_run(logger, folder, again, known.get(folder.run_id), searched)
 
     # The first one alone: a server that refuses it refuses all.
     first = [give(folder) for folder in folders[:1]]
@@ -55,7 +57,11 @@ def log_runs(
 
 
 def log_run(
-    logger: Logger, folder: RunFolder, again: bool = False, config: Mapping[str, Any] | None = None
+    logger: Logger,
+    folder: RunFolder,
+    again: bool = False,
+    config: Mapping[str, Any] | None = None,
+    searched: Sequence[str] = (),
 ) -> bool | None:
     """Gives one run to the logger.
 
@@ -73,7 +79,8 @@ def log_run(
     except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
         warn(f"the run {folder.path} is not logged, since its files cannot be read: {one_sentence(error)}.")
         return None
-    about = {"finished": "", **(folder.manifest() or {}), "settings": summary.get("settings")}
+    told = {"settings": summary.get("settings"), "searched": searched}
+    about = {"finished": "", **(folder.manifest() or {}), **told}
     logger.start(folder.run_id, config, about)
     for step, values in points:
         pictures = partial(stored_pictures, folder.path) if step == points[-1][0] else None

@@ -24,7 +24,8 @@ class Logger(Protocol):
 
         Args:
             config: its resolved configuration.
-            about: its manifest, `finished` where it was done before, and its `settings`.
+            about: its manifest, `finished` where it was done before, its `settings`, and as `searched` the
+                overrides of Hydra that say where else configurations are.
         """
         ...
 

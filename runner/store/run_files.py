@@ -74,20 +74,20 @@ def start_runs(
     device: str,
     folders: dict[int, RunFolder],
     logger: Logger,
-    settings: Mapping[str, Any],
+    about: Mapping[str, Any],
 ) -> dict[int, dict[str, Any]]:
     """Writes configuration and manifest of each run; the manifests by seed. Damaged results are set aside.
 
     Args:
         content: of the configuration, without the seed.
-        settings: those that differ from the defaults, for the logger.
+        about: what the logger is told besides, see `runner.store.logger_protocol.Logger.start`.
     """
     texts, manifests = config_texts(content, folders), {}
     for seed, folder in folders.items():
         folder.set_damaged_aside()
         manifests[seed] = new_manifest(device, content["threads"], folder.manifest())
         folder.start(texts[seed], manifests[seed])
-        logger.start(folder.run_id, {**content, "seed": seed}, manifests[seed] | {"settings": settings})
+        logger.start(folder.run_id, {**content, "seed": seed}, {**manifests[seed], **about})
     return manifests
 
 

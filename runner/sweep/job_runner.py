@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 
 from runner.config.compose import searched
 from runner.config.form import check_form
-from runner.config.run_settings import Settings, changed_settings
+from runner.config.run_settings import changed_settings
 from runner.config.tempering import folded
 from runner.config.values import seeds_of, threads
 from runner.execution import signals
@@ -156,8 +156,8 @@ class _Computation:
     def _compute_batch(self, runs: Runs, batch: RunBatch) -> None:
         logger = logger_of(self.config)
         wanted = {seed: self.left[seed] for seed in batch.seeds if seed in self.left}
-        settings, device = self._settings(), device_type(self.config.device)
-        manifests = start_runs(self._written, device, wanted, logger, settings)
+        told, device = self._told(), device_type(self.config.device)
+        manifests = start_runs(self._written, device, wanted, logger, told)
         ids = [folder.run_id if seed in wanted else None for seed, folder in batch.folders.items()]
         heard = heard_by(BatchLogging(logger, ids))
         with heard, self._noted(), closing(runs.compute(batch)) as results:
@@ -165,7 +165,7 @@ class _Computation:
                 if (folder := wanted.get(result.seed)) is not None:
                     folder.lock.require()
                     sources = sources_of(batch.checkpoint)
-                    about = {"settings": settings, "tuning": runs.tuning, "sources": sources}
+                    about = {"settings": told["settings"], "tuning": runs.tuning, "sources": sources}
                     finish_run(self.config, result, folder, manifests[result.seed], logger, about)
                     del self.left[result.seed]
                     self.outcome.done.append(folder.run_id)
@@ -175,8 +175,10 @@ class _Computation:
         """While it lasts, the locks of the runs that are left say how far this process is."""
         return current().noted_by(lambda work: note([folder.lock for folder in self.left.values()], work))
 
-    def _settings(self) -> Settings:
-        return changed_settings(self._written, searched(self.overrides))
+    def _told(self) -> dict[str, Any]:
+        """What the logger is told of each run besides its manifest."""
+        places = searched(self.overrides)
+        return {"settings": changed_settings(self._written, places), "searched": places}
 
     @cached_property
     def _written(self) -> dict[str, Any]:
@@ -184,7 +186,7 @@ class _Computation:
 
     def _open(self) -> list[str]:
         """Makes the runs that are left known to the logger; their ids."""
-        about = {"git": git(), "settings": self._settings()}
+        about = {"git": git(), **self._told()}
         for seed, folder in self.left.items():
             logger_of(self.config).start(folder.run_id, self._written | {"seed": seed}, about)
         return [folder.run_id for folder in self.left.values()]

@@ -32,6 +32,7 @@ from runner.store.run_store import Store
 from runner.sweep.job_errors import in_job
 from runner.tasks.run_identity import run_ids
 from runner.tasks.task import task_of
+from runner.tasks.unread_keys import check_read
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,14 @@ class Request:
         names: the names that there are.
         plans: the jobs, their names checked.
         pattern: whether a pattern such as ``sampler=glob(pt_*)`` chose among names.
+        given: the overrides as they were given, those of an experiment's own file not among them.
     """
 
     hydra: list[str]
     names: Names
     plans: list[Plan]
     pattern: bool = False
+    given: Sequence[Override] = ()
 
     @functools.cached_property
     def configs(self) -> list[DictConfig]:
@@ -153,7 +156,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         of_the_seed = any("${seed}" in line for line in lines)  # such as target.model_seed=${seed}
         checked.append(replace(plan, overrides=lines, one_job_per_seed=plan.one_job_per_seed or of_the_seed))
     pattern = any(isinstance(override.value(), Glob) for override in given if not override.is_delete())
-    return Request(hydra, names, checked, pattern)
+    return Request(hydra, names, checked, pattern, given)
 
 
 def jobs_of(request: Request) -> list[Job]:
@@ -162,8 +165,9 @@ def jobs_of(request: Request) -> list[Job]:
     In an experiment every job without seeds of its own has those of the experiment, or else of its scale.
 
     Raises:
-        UserError: for a configuration, a device or seeds that are refused.
+        UserError: for a configuration, a device, seeds or a key that no job reads.
     """
+    check_read(request.given, request.configs)
     jobs: list[Job] = []
     known: set[tuple[str, str]] = set()
     for plan, config in request.composed:

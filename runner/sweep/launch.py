@@ -42,7 +42,7 @@ def run_one(request: Request) -> int:
         imported()
         with signals.commanding(), Progress():
             outcome = compute(only, searched(request.hydra), preflight([only]))
-    log_done([only], outcome)
+    log_done([only], outcome, request.hydra)
     _show(only, outcome)
     return _ended([only], outcome)
 
@@ -87,7 +87,7 @@ def run_sweep(
     signals.obey()
     if outcome.interrupted:
         raise signals.Interrupted("a signal to a worker")
-    log_done(jobs, outcome)
+    log_done(jobs, outcome, request.hydra)
     show(jobs)
     status = _ended(jobs, outcome)
     print(outcome.sentence())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from runner.config.compose import searched
 from runner.execution.live import Point
 from runner.store.logged_run import log_runs
 from runner.store.logger_protocol import Logger
@@ -39,14 +40,19 @@ class BatchLogging:
                 self.logger.log(run_id, point.step, {**costs, **dict(sorted(values.items()))}, pictures)
 
 
-def log_done(jobs: Sequence[Job], outcome: Outcome) -> None:
-    """Gives the runs that were done before the command to the logger; it may have them already."""
+def log_done(jobs: Sequence[Job], outcome: Outcome, hydra: Sequence[str]) -> None:
+    """Gives the runs that were done before the command to the logger; it may have them already.
+
+    Args:
+        hydra: overrides of Hydra itself, which say where else experiments are.
+    """
     logger = logger_of(jobs[0].config)
     if logger.logger is None:
         return
     skipped = set(outcome.skipped)
     folders = {folder.run_id: folder for each in jobs for folder in folders_of(each)}
-    log_runs(logger, [folder for folder in folders.values() if folder.run_id in skipped])
+    done = [folder for folder in folders.values() if folder.run_id in skipped]
+    log_runs(logger, done, searched=searched(hydra))
     outcome.places = list(dict.fromkeys([*outcome.places, *logger.places()]))
 
 

@@ -18,6 +18,7 @@ from runner.store.run_store import Store
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.job_errors import in_job
 from runner.sweep.jobs import Job, Request
+from runner.sweep.search.objective import check_measured
 from runner.sweep.standing import cell_of
 from runner.tasks.task import task_of
 
@@ -104,3 +105,4 @@ def _check(config: DictConfig, problems: Problems) -> None:
     present_device(config.device)
     logger_of(config)
     task_of(config).check(config, problems)
+    check_measured(config, problems)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import class_at
 from runner.config.key_group import node
 from runner.execution.errors import UserError
-from runner.models.identity import learned_identity, tuning_effort
+from runner.models.identity import NOT_LEARNED, learned_identity, tuning_effort
 from runner.models.learned_values import check_data_set
 from runner.models.training_settings import TrainingSettings, essential, training_settings
 from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
@@ -59,6 +59,17 @@ class Learn(PerSeedTask):
         model = class_at(target, "target", (Target,))
         task = annealing_identity(essential(parts["task"]), model)
         return {"target": learned_identity(target), "sampler": parts["sampler"], "task": task}
+
+    def target_read(self, config: DictConfig) -> dict[str, Any]:
+        return {key: value for key, value in node(config, "target").items() if key not in NOT_LEARNED}
+
+    def why_left_out(self, config: DictConfig, key: str) -> str:
+        """Names the key of the task's own that is read instead, where there is one."""
+        name = key.removeprefix("target.training.")
+        own = name if name.split(".", 1)[0] == "sampler" else f"task.{name}"
+        own = "seed" if key == "target.model_seed" else own
+        reads = own != f"task.{key}" and OmegaConf.select(config, own) is not None
+        return f"task=learn {f'reads {own}' if reads else 'does not read it'}"
 
     def work(self, config: DictConfig) -> int:
         """Iterations times steps of the sampler in each times chains."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from omegaconf import DictConfig
@@ -81,9 +82,16 @@ def compile_identity(config: DictConfig, device: str) -> dict[str, str]:
 
 
 def written_run(config: DictConfig) -> dict[str, Any]:
-    """What is written of `config` with each of its runs, without the seed; a compiled one says that it is."""
+    """What is written of `config` with each of its runs, without the seed; a compiled one says that it is.
+
+    The target is as its task reads it: a model that is named is what its file says.
+    """
     compiled = compile_identity(config, device_type(config.device))
-    return written_settings(config) | ({COMPILE: True} if compiled else {})
+    written = written_settings(config)
+    # Where the file of a model is gone meanwhile, the run fails by that.
+    with suppress(UserError):
+        written["target"] = task_of(config).target_read(config)
+    return written | ({COMPILE: True} if compiled else {})
 
 
 def run_ids(config: DictConfig, device: str, seeds: Sequence[int]) -> dict[int, str]:

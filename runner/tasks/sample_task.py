@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
@@ -29,6 +29,9 @@ class Sample(Task):
 
     def check(self, config: DictConfig, problems: Problems) -> None:
         problems.check(config)
+
+    def measured(self, config: DictConfig, problems: Problems) -> Collection[str]:
+        return problems.of(config).suite([0], chains=2).metrics
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without the keys that earlier versions had not, where their values change nothing (`UNLISTED`)."""

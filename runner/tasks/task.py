@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import construct
+from runner.config.key_group import node
 from runner.execution.errors import RunError
 from runner.models.identity import target_identity
+from runner.models.named_model import as_learned
 from runner.store.short_hash import PARTS
 
 if TYPE_CHECKING:
@@ -124,9 +126,30 @@ class Task(ABC):
             UserError: naming the key, the value given and what is allowed.
         """
 
+    def measured(self, config: DictConfig, problems: Problems) -> Collection[str] | None:
+        """Which metrics of `config` a run measures: some are left out where its target cannot serve them.
+
+        Returns:
+            Their names; None where the task does not tell.
+        """
+        return None
+
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """The part of `parts` that can change the task's numbers."""
         return {**parts, "target": target_identity(parts["target"])}
+
+    def target_read(self, config: DictConfig) -> dict[str, Any]:
+        """The resolved node of the target as a run has it, which is written with the run.
+
+        Raises:
+            UserError: if a model that it names is not there or cannot be read.
+        """
+        target = node(config, "target")
+        return target if self.reads_model else as_learned(target)
+
+    def why_left_out(self, config: DictConfig, key: str) -> str:
+        """Why `key` of the target is not in `target_read`, after the words "must be left out, since"."""
+        return f"target.model={config.target.get('model')} is learned, and its file does not say how"
 
     def work(self, config: DictConfig) -> int:
         """How much there is to do: what the time of a run is in proportion to."""

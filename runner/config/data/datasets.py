@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 
 import conf
 from runner.config.data.known_files import added_identity, only_known, verifies
-from runner.execution.errors import UserError, listed, not_allowed, one_sentence
+from runner.execution.errors import UserError, listed, not_allowed, one_sentence, reason
 
 if TYPE_CHECKING:
     from targets.datasets.dataset import Dataset
@@ -143,7 +143,7 @@ def file_digest(path: str | Path) -> str:
         status = Path(path).stat()
         return _file_digest(str(path), status.st_mtime_ns, status.st_size)
     except OSError as error:
-        raise UserError(f"'{path}' cannot be read: {error.strerror or error}.") from error
+        raise UserError(f"'{path}' cannot be read: {reason(error)}.") from error
 
 
 @functools.cache

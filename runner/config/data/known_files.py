@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UserError, reason
 
 if TYPE_CHECKING:
     from targets.datasets.files.places import Place
@@ -134,7 +134,7 @@ def _digests_of(path: Path) -> tuple[str, str]:
         status = path.stat()
         return _digests(path, status.st_size, status.st_mtime_ns, status.st_ino)
     except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"'{path}' is damaged or cannot be read: {one_sentence(error)}.") from error
+        raise UserError(f"'{path}' is damaged or cannot be read: {reason(error)}.") from error
 
 
 @functools.cache

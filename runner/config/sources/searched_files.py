@@ -13,7 +13,7 @@ from hydra._internal.sources_registry import SourcesRegistry
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult
 
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UserError, reason
 
 LARGEST = 2**20
 """Bytes of a file; the longest of ours has 10,000."""
@@ -45,7 +45,7 @@ class FileConfigSource(file_config_source.FileConfigSource):
             line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
             raise UserError(f"'{path}' is no YAML: {line}{one_sentence_of(error)}.") from error
         except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-            raise UserError(f"'{path}' is no YAML: {one_sentence(error).rstrip('.')}.") from error
+            raise UserError(f"'{path}' is no YAML: {reason(error).rstrip('.')}.") from error
 
 
 class ImportlibResourcesConfigSource(importlib_resources_config_source.ImportlibResourcesConfigSource):

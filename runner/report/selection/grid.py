@@ -9,6 +9,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from runner.config.experiments.same_jobs import NO_PART
 from runner.config.run_settings import METRIC, TUNING, Settings
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
@@ -132,11 +133,12 @@ def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
 def varied_keys(settings: Sequence[Settings]) -> list[str]:
     """The settings that take several values, among runs that have the same option of their group.
 
-    A setting that another one of its group decides, as ``task.burn_in`` follows ``task.steps``, is left out.
+    A setting that another one of its group decides, as ``task.burn_in`` follows ``task.steps``, is left out,
+    and so is one that is no part of a run's identity, as ``threads``.
     Options of a metric may vary with the target, and the effort of tuning with the sampler.
     """
     varied: list[str] = []
-    for key in dict.fromkeys(key for each in settings for key in each):
+    for key in dict.fromkeys(key for each in settings for key in each if key not in NO_PART):
         group = key.split(".", 1)[0]
         beside = (BESIDE.get(group, group), "scale") if "." in key else ()
         values: dict[tuple[Any, ...], set[Any]] = {}

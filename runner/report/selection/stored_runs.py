@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.config.run_settings import Settings, flat_settings
+from runner.config.run_settings import Settings, settings_computed
 from runner.store.run_folder import COSTS, RunFolder
 from runner.store.run_store import Store
 
@@ -41,8 +41,8 @@ class StoredRun:
 
     @cached_property
     def settings(self) -> Settings:
-        """Its settings by dotted key."""
-        return flat_settings(self.config)
+        """Its settings by dotted key, with the device that it was computed on."""
+        return settings_computed(self.config, self.folder.manifest())
 
     @cached_property
     def described(self) -> Settings:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.config.run_settings import Settings, flat_settings
+from runner.config.run_settings import Settings, settings_computed
 from runner.files.atomic_files import read_json
 from runner.loggers.run_names import run_name
 from runner.store.run_folder import COSTS, RunFolder
@@ -65,7 +65,7 @@ def run_entry_of(folder: RunFolder, stamp: str) -> RunEntry:
     config = folder.config()
     status, summary = folder.standing()
     manifest = folder.manifest() or {}
-    settings = flat_settings(config or {})
+    settings = settings_computed(config or {}, manifest)
     known = (summary or {}).get("settings")
     name = run_name(config, known) if config is not None else None
     about = {key: manifest.get(key) for key in ("command", "started", "finished", "host", "threads")}

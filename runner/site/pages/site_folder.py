@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, reason
 
 MARKER = ".rungwise-report"
 INDEX = ".index.json"
@@ -35,7 +35,7 @@ class SiteFolder:
             path.mkdir(parents=True, exist_ok=True)
             marker.write_text("The report of rungwise; every file in this folder may be replaced.\n")
         except OSError as error:
-            raise UserError(f"The report cannot be written to {path} ({error.strerror or error}).") from error
+            raise UserError(f"The report cannot be written to {path} ({reason(error)}).") from error
 
     @property
     def index(self) -> Path:

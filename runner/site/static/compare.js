@@ -41,7 +41,7 @@
 
   // Settings that differ between chosen runs with the same option of their group: what tells them apart besides the seed.
   const varied = (found) => Object.keys(runs.keys).filter((key) => {
-    if (["seed", "sweep", "tags", "status", "experiment"].includes(key)) return false;
+    if (["seed", "sweep", "tags", "status", "experiment", "threads"].includes(key)) return false;
     const group = key.includes(".") ? key.split(".")[0] : null, seen = new Map();
     for (const run of found) {
       const given = runs.keys[key].at[run];

@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from runner.execution.errors import UserError, unknown
+from runner.execution.errors import UserError, listed, unknown
 from runner.problem.metric_directions import metric_direction
 from runner.store.run_store import Store
 from runner.sweep.outcome import Failure
+from runner.tasks.task import task_of
 
-KEY = "objective"
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+    from runner.problem.problems import Problems
+
+KEY, METRIC = "objective", "metric"
 DIRECTIONS = {"min": "minimize", "max": "maximize"}
 
 
@@ -43,6 +49,37 @@ def objective_of(config: DictConfig) -> tuple[str, str]:
     if directions[given] not in DIRECTIONS:
         raise UserError(f"{KEY} must name a metric with a better direction, {given} has none.")
     return str(given), DIRECTIONS[directions[given]]
+
+
+def check_same_measure(override: Override) -> None:
+    """Refuses a search over `metric` or `objective`, between whose trials nothing could be compared.
+
+    Raises:
+        UserError: naming the values.
+    """
+    if override.is_sweep_override() and override.key_or_group in (METRIC, KEY):
+        key, line = override.key_or_group, override.input_line
+        several = f"; several metrics at once are {METRIC}=[kl,tv]" if key == METRIC else ""
+        raise UserError(f"{key} must be the same in all trials of a search, '{line}' was given{several}.")
+
+
+def check_measured(config: DictConfig, problems: Problems, name: str | None = None) -> None:
+    """Refuses an objective that a run does not measure, since its target cannot serve that metric.
+
+    Args:
+        name: the objective; by default what ``objective`` names, and nothing is refused where that is null.
+
+    Raises:
+        UserError: naming the metrics that it measures.
+    """
+    given = OmegaConf.select(config, KEY) if name is None else name
+    measured = None if given is None else task_of(config).measured(config, problems)
+    if measured is not None and given not in measured:
+        target, sampler = (config[group].get("name") for group in ("target", "sampler"))
+        raise UserError(
+            f"{KEY} must name a metric that is measured, '{given}' was given, which target={target} with "
+            f"sampler={sampler} does not have. Allowed: {listed(measured)}."
+        )
 
 
 def objective_value(config: DictConfig, run_ids: Mapping[int, str]) -> float | None:

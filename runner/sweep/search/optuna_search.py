@@ -18,6 +18,7 @@ from runner.config.compose import OF_A_COMMAND, searched
 from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
 from runner.execution import signals
+from runner.execution.errors import UserError
 from runner.execution.progress import Progress
 from runner.store.run_store import Store
 from runner.store.short_hash import short_hash
@@ -29,7 +30,7 @@ from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
 from runner.sweep.search.interval import search_interval
 from runner.sweep.search.journal import ask_again, asked_anew, journal_lock, opened
-from runner.sweep.search.objective import objective_of, objective_value
+from runner.sweep.search.objective import check_measured, objective_of, objective_value
 from runner.sweep.search.search_space import Search
 from runner.sweep.search.whole_keys import in_whole_numbers
 
@@ -72,7 +73,9 @@ def run_search(search: Search) -> int:
             with signals.deferred():
                 trial = study.ask(distributions)
             job = _job(search, trial.params)
-            found = compute(job, search_path, preflight([job]))
+            problems = preflight([job])
+            check_measured(job.config, problems, metric)
+            found = compute(job, search_path, problems)
             jobs.append(job)
             outcome.add(found)
             value = objective_value(job.config, job.run_ids)
@@ -88,7 +91,7 @@ def run_search(search: Search) -> int:
                 _tell(study, trial, value)
                 print(f"trial {number + 1} of {search.trials}: {metric} = {value:.6g} with {params}")
         if jobs:
-            log_done(jobs, outcome)
+            log_done(jobs, outcome, search_path)
         status = ended(jobs, outcome)
         for trial, job in left:
             # Another process may have ended a run meanwhile.
@@ -111,12 +114,15 @@ def optuna_distribution(override: Override) -> optuna.distributions.BaseDistribu
     """What Optuna draws a key from: an interval, or a list of values.
 
     Raises:
-        UserError: for an interval that is refused.
+        UserError: for an interval that is refused, or no value.
     """
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if not override.is_interval_sweep():
-        return CategoricalDistribution(list(override.sweep_iterator(transformer=Transformer.encode)))
+        values = list(override.sweep_iterator(transformer=Transformer.encode))
+        if not values:
+            raise UserError(f"'{override.input_line}' is a sweep over nothing.")
+        return CategoricalDistribution(values)
     found = search_interval(override)
     if found.whole:
         return IntDistribution(int(found.low), int(found.high), log=found.logarithmic)

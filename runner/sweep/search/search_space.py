@@ -15,6 +15,7 @@ from runner.config.choices import check_one_root
 from runner.config.overrides import is_hydra, parse
 from runner.execution.errors import UserError, unknown
 from runner.files.plain_yaml import plain_yaml
+from runner.sweep.search.objective import check_same_measure
 from targets.checks import whole_number
 
 NAME, KEYS = "optuna", "hydra.sweeper."
@@ -47,6 +48,7 @@ def wanted_search(lines: Sequence[str]) -> Search | None:
     every = parse(lines)
     for each in every:
         check_one_root(each)
+        check_same_measure(each)
     given = list({each.get_key_element(): each for each in every}.values())
     if not any(each.key_or_group == "hydra/sweeper" and each.value() == NAME for each in given):
         return None

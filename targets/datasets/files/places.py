@@ -125,7 +125,12 @@ def beginning(path: Path, number: int) -> bytes:
 
 
 def one_line(error: BaseException) -> str:
-    """The message of `error` on one line, or its type if the message is empty."""
+    """The message of `error` on one line, or its type if the message is empty.
+
+    Of an error of the system only what happened: the sentence around it names the file.
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return " ".join(str(error).split()) or type(error).__name__
 
 

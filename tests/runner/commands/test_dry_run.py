@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
+from omegaconf import DictConfig
 
 from runner.execution import progress
+from runner.execution.reached import duration
 from runner.problem.build import Problem
-from runner.sweep.standing import Left
+from runner.sweep import estimate
+from runner.sweep.estimate import Left
 from runner.tasks import sampled_runs
 from runner.tasks.sample import Sampling, begin
+from runner.tasks.sample_task import Sample
+from runner.tasks.task import Trial
 from tests.support.commands import Call, refused
 
 SMALL = ("target=bernoulli4", "metric=tv", "task.steps=200", "task.chains=3")
@@ -93,6 +98,53 @@ def test_an_experiment_without_m_is_named_as_one_run(call: Call) -> None:
 def test_long_trials_show_how_far_they_are(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     assert "trying a few steps of gibbs: 0 of 2\n" in call(*SWEEP, "--dry-run").err
+
+
+class Costly:
+    """A trial in which a step on `mog` takes 100 times as long as on `bernoulli4`, by the replicas."""
+
+    def __init__(self) -> None:
+        self.tried: list[tuple[str, int]] = []
+
+    def __call__(self, task: Sample, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        target, replicas = str(config.target.name), len(config.sampler.ladder)
+        self.tried.append((target, replicas))
+        seconds = 1e-3 * replicas * task.work(config) * (100.0 if target == "mog" else 1.0)
+        return Trial(seconds, evaluations=float(replicas * task.work(config)))
+
+
+LADDERS = "sampler.ladder=[1,0.5],[1,0.8,0.5,0.3]"
+
+
+def estimated(call: Call, *lines: str) -> str:
+    plan = call("-m", "sampler=pt_gibbs", *SMALL[1:], *lines, "--dry-run")
+    (said,) = re.findall("They take about (.*) in one process", plan.out)
+    return str(said)
+
+
+def test_the_time_does_not_depend_on_the_order_of_the_jobs(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was that of the first target and the first ladder, by the work of each."""
+    costly = Costly()
+    monkeypatch.setattr(Sample, "trial", lambda task, config, seeds: costly(task, config, seeds))
+    one = estimated(call, "target=bernoulli4,mog", LADDERS, "seed=0,1")
+    assert sorted(costly.tried) == [("bernoulli4", 2), ("bernoulli4", 4), ("mog", 2), ("mog", 4)]
+    # On both targets, 2 seeds of 600 steps of chains, with 2 and 4 replicas.
+    assert one == f"14,400 evaluations of the target and {duration(2 * 600 * 6 * 0.101)}"
+    turned = "sampler.ladder=[1,0.8,0.5,0.3],[1,0.5]"
+    assert estimated(call, "target=mog,bernoulli4", turned, "seed=0,1") == one
+
+
+def test_many_kinds_of_jobs_are_tried_for_a_while(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are left are taken for the mean of the others, whatever the order."""
+    costly = Costly()
+    monkeypatch.setattr(Sample, "trial", lambda task, config, seeds: costly(task, config, seeds))
+    monkeypatch.setattr(estimate, "SECONDS", -1.0)
+    one = estimated(call, "target=bernoulli4,mog", LADDERS)
+    assert len(costly.tried) == 1
+    assert estimated(call, "target=mog,bernoulli4", LADDERS) == one
+    assert costly.tried[0] == costly.tried[1]
 
 
 def test_the_evaluations_are_those_of_the_runs(call: Call) -> None:

@@ -89,7 +89,13 @@ def test_a_slip_is_refused_in_one_sentence(call: Call, given: str, sentence: str
     assert UNFORESEEN not in said
 
 
-@pytest.mark.parametrize("given", ["hydra/launcher=joblib", "hydra/launcher=slurm", "hydra/sweeper=optuna"])
+OF_SWEEPS = [
+    *("hydra/launcher=joblib", "hydra/launcher=slurm", "hydra/sweeper=optuna"),
+    *("hydra.launcher.n_jobs=2", "+hydra.launcher.n_jobs=2", "hydra.sweeper.n_trials=3", "hydra.sweep.dir=x"),
+]
+
+
+@pytest.mark.parametrize("given", OF_SWEEPS)
 def test_what_hydra_uses_in_sweeps_alone_needs_m(
     call: Call, given: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,8 +12,9 @@ import pytest
 from runner.integrity.file_digest import KEY
 from runner.status import main
 from runner.store.run_store import old_runs
+from runner.sweep.estimate import left
 from runner.sweep.jobs import experiment_jobs
-from runner.sweep.standing import left, standing
+from runner.sweep.standing import standing
 from tests.support.commands import Call
 
 

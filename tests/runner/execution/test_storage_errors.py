@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 
 from runner.execution.command_line import reported
-from runner.execution.errors import RunError
+from runner.execution.errors import RunError, reason
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.files.atomic_files import write_bytes
 from runner.files.checkpoint import load_checkpoint, save_checkpoint
 from runner.files.compute_once import compute_once
+from runner.models.trained_model import load_trained
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.sampled_runs import SampledRuns
+from targets.datasets.files.places import one_line
 from tests.robustness.shims.refusals import refuse_writes
 from tests.support.commands import Call, finished, rows
 
@@ -96,7 +98,9 @@ def test_a_file_in_place_of_a_folder(name: str, tmp_path: Path) -> None:
     with pytest.raises((FileExistsError, NotADirectoryError)) as error:
         compute_once(tmp_path / name / "lock", lambda *, locked=False: None, lambda: None)
     said = str(storage_error(error.value))
-    assert said.startswith(f"A folder is needed in place of {tmp_path / name.split('/')[0]} to write ")
+    place = "a file" if "/" not in name else tmp_path / "models"
+    assert said.startswith(f"A folder is needed in place of {place} to write {tmp_path / name}")
+    assert said.count(f"{tmp_path / name}") == 1
     assert said.endswith("nothing that was there is lost, repeat the command when this is mended.")
 
 
@@ -220,3 +224,17 @@ def test_half_written_files_of_a_killed_maker_are_removed(tmp_path: Path) -> Non
         )
     assert [path.exists() for path in mine] == [False] * 3
     assert [path.exists() for path in others] == [True] * 2
+
+
+def test_a_sentence_that_names_a_file_names_it_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Errors of the system name it, too, and so do those of a model's file."""
+    refused = PermissionError(errno.EACCES, "Permission denied", "images.npz")
+    assert reason(refused) == one_line(refused) == "Permission denied"
+    assert reason(ValueError("no\nnumber")) == one_line(ValueError("no\nnumber")) == "no number"
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"no tensors")
+    assert load_trained(tmp_path, locked=True) is None
+    said = capsys.readouterr().err
+    assert said.startswith(f"warning: {path} cannot be read (it is truncated or no safetensors file); it was")

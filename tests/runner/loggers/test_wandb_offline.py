@@ -483,6 +483,44 @@ def test_a_run_is_named_as_its_table_names_it() -> None:
     assert long.endswith(f"task.{'k' * 20}2 2 · seed 3")
 
 
+OWN_EXPERIMENT = """# @package _global_
+experiment: mine
+sweep:
+  rows: [{row: A walk, sampler: random_walk}]
+  overrides: {target: bernoulli4, metric: "[jump]", task.steps: 20, task.chains: 3}
+  seeds: {smoke: 1, quick: 1, paper: 1}
+table:
+  title: T
+  caption: C
+  rows: [{row: A walk}]
+  columns: [{label: Four bits, where: {target: bernoulli4}}]
+  metrics: [{metric: jump, name: Jump, direction: max}]
+"""
+
+
+def test_a_run_of_an_experiment_of_ones_own_is_named_as_its_table_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it is computed, where it was done before, and copied by itself or with its experiment."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own" / "experiment").mkdir(parents=True)
+    (tmp_path / "own" / "experiment" / "mine.yaml").write_text(OWN_EXPERIMENT)
+    own = ["--config-dir", "own", f"output_root={tmp_path / 'results'}"]
+    command = ["-m", "+experiment=mine", *own, "scale=smoke", "logger=wandb", "logger.mode=offline"]
+
+    def said() -> tuple[str, str, str]:
+        (copy,) = copies(tmp_path / "results")
+        held = read_back(copy)
+        return held["run"].display_name, held["config"]["row"], held["config"]["column"]
+
+    named = ("A walk · Four bits · seed 0", "A walk", "Four bits")
+    assert run(command) == 0
+    assert said() == named
+    for copied in (["mine", *own, "scale=smoke"], ["runs", "experiment=mine", *own]):
+        assert wandb_sync.main([*copied, "mode=offline", "--again"]) == 0
+        assert said() == named
+
+
 def test_a_training_and_a_tuning_that_a_run_waits_for_are_seen(tmp_path: Path) -> None:
     logger = WandbLogger(mode="offline", directory=str(tmp_path))
 

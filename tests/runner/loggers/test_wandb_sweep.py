@@ -37,10 +37,13 @@ def test_overrides_become_parameters(capsys: pytest.CaptureFixture[str]) -> None
     assert set(written["parameters"]) == {"sampler.step_size", "seed"}
     assert written["command"][-1] == "${args_no_hyphens}"
     assert {"target=bernoulli4", "metric=[kl,tv]", "logger=wandb"} <= set(written["command"])
+    assert written["command"].count("objective=tv") == 1
     assert wandb_sweep.main(["target=mog", "sampler=glob(d*la)"]) == 0
     written = yaml.safe_load(capsys.readouterr().out)
     assert written["method"] == "grid"
     assert written["parameters"]["sampler"] == {"values": ["dmala", "dula"]}
+    # A trial that does not measure it is refused by its name.
+    assert f"objective={written['metric']['name']}" in written["command"]
 
 
 def test_whole_numbers_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,6 +74,16 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them(capsys: pytest.Cap
         (["task.chains=tag(int,log,interval(1,5))"], "W&B searches whole numbers evenly, "),
         (["task.chains=tag(log,interval(1,5))"], "W&B searches whole numbers evenly, "),
         (["task.chains=interval(0.2,0.8)"], "must hold two whole numbers or more."),
+        (["target=bernoulli4", "metric=glob(t*)"], "metric must be the same in all trials of a search, "),
+        (
+            ["metric=tv,jump", "objective=tv"],
+            "'metric=tv,jump' was given; several metrics at once are ",
+        ),
+        (["sampler=acs,dmala", "objective=tv,kl"], "objective must be the same in all trials of a search, "),
+        (
+            ["sampler=acs,dmala", "metric=[glob(t*)]"],
+            "metric takes names, no pattern in a list, 'met",
+        ),
         (["output_root=a,b"], "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
         (
             ["target=bernoulli4", "sampler=dmala,gibbs", "seed=[0,1]"],

@@ -43,7 +43,8 @@ def test_a_model_is_trained_once_stored_and_sampled(call: Call) -> None:
 def test_a_saved_model_takes_the_place_of_a_trained_one(call: Call) -> None:
     target = ResNetEBM(64, torch.full((64,), 0.2), seed=5, width=2, blocks=1, halvings=1)
     save_model(Path("deep.safetensors"), target, {"dataset": "digits"})
-    assert call(*RUN, "metric=[jump]", "target.model=deep.safetensors").status == 0
+    named = ("scale=smoke", "target=resnet_ebm", "target.model=deep.safetensors", "sampler=dmala")
+    assert call(*named, "sampler.step_size=0.15", "task.steps=20", "metric=[jump]").status == 0
     assert summary()["model"] == "deep.safetensors"
     assert not list(Path("outputs").glob("models/*"))
 

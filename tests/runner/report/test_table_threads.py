@@ -7,11 +7,17 @@ from pathlib import Path
 
 import torch
 
+from runner.config.run_settings import settings_computed
+from runner.execution.devices import device_type
+from runner.library.selected_runs import load_runs
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
 from runner.report.runs.stored_results import Results
+from runner.report.selection.grid import grid_of
+from runner.report.selection.stored_runs import stored_runs
+from runner.site.index.run_entry import run_entry_of
 from tests.support.commands import finished as ended
 from tests.support.commands import one
 from tests.support.tables import finished, shape_from
@@ -53,3 +59,31 @@ def test_a_run_keeps_its_number_of_threads(tmp_path: Path) -> None:
     manifest = json.loads(one("runs/*/manifest.json", root).read_text())
     assert manifest["threads"] == 2
     assert [attempt["threads"] for attempt in manifest["attempts"]] == [2]
+
+
+def test_what_is_no_part_of_a_run_makes_no_row(tmp_path: Path) -> None:
+    """The same run is not computed again with other threads, nor with the device that `auto` found."""
+    before = torch.get_num_threads()
+    small = ("target=bernoulli4", "sampler=gibbs", "task.steps=10", "task.chains=2", "metric=acceptance")
+    given = {0: "threads=1", 1: "threads=2", 2: "device=cpu", 3: "device=auto"}
+    try:
+        for seed, line in given.items():
+            root = ended(tmp_path, *small, "task.burn_in=0", f"seed={seed}", line)
+    finally:
+        torch.set_num_threads(before)
+    runs = stored_runs(root)
+    grid = grid_of(runs, "runs")
+    assert [row.row for row in grid.shape.rows] == ["gibbs"]
+    assert [column.label for column in grid.shape.columns] == ["bernoulli4"]
+    found = load_runs("device=cpu", output_root=root)
+    assert sorted(found["seed"]) == [0, 1, 2, 3]
+    assert set(found["threads"]) == {1, 2}
+    entry = run_entry_of(runs[0].folder, "")
+    assert entry.settings["device"] == "cpu"
+
+
+def test_a_device_of_another_type_is_one_of_its_own() -> None:
+    config, manifest = {"device": "auto"}, {"device": {"type": "cuda", "name": "A GPU"}}
+    assert settings_computed(config, manifest)["device"] == "cuda"
+    assert settings_computed({"device": "cpu"}, manifest)["device"] == "cpu"
+    assert settings_computed(config, None)["device"] == device_type("auto")

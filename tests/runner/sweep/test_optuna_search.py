@@ -77,6 +77,15 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them() -> None:
         (["objective=tw"], "Unknown objective 'tw'. Allowed: tv."),
         (["metric=[acceptance]"], "metric with a better direction"),
         (["hydra/launcher=joblib"], "hydra/launcher=basic"),
+        (
+            ["metric=tv,jump", "objective=tv"],
+            "metric must be the same in all trials of a search, ",
+        ),
+        (
+            ["objective=glob(t*)"],
+            "objective must be the same in all trials of a search, ",
+        ),
+        (["task.steps=glob(1*)"], "'task.steps=glob(1*)' is a sweep over nothing."),
         (["sampler.step_size=interval(3,1)"], "from a smaller to a larger number"),
         (
             ["sampler.step_size=interval(1,inf)"],

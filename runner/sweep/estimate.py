@@ -1,0 +1,165 @@
+"""What the runs of some jobs that are left will take: as finished ones did, or by short trials."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import NamedTuple
+
+from runner.config.key_group import node
+from runner.execution.devices import device_type
+from runner.execution.progress import current
+from runner.models.identity import tuning_id
+from runner.store.run_store import Store
+from runner.sweep.standing import Standing
+
+OF_SPEED = ("device", "dtype", "compile", "threads")
+"""Keys on which the time of a step depends, besides the target, the number of replicas and of chains."""
+
+SECONDS = 30.0
+"""After so long no kind of a group is tried any more of which another one has been tried."""
+
+
+@dataclass
+class Left:
+    """What the runs that are left will take: seconds in one process, and evaluations of the target.
+
+    Attributes:
+        untried: how many of them are in neither, since their task has no short trial.
+    """
+
+    seconds: float = 0.0
+    evaluations: float = 0.0
+    untried: int = 0
+
+    def unknown(self, number: int) -> str:
+        """A sentence on those of the `number` runs whose time is not known; empty where it is of all."""
+        if not self.untried:
+            return ""
+        if self.untried == number:
+            return f"How long {'it takes' if number == 1 else 'they take'} cannot be told before one is done."
+        return f"This leaves out {self.untried} of them, whose time cannot be told before one is done."
+
+
+class Kind(NamedTuple):
+    """Runs of one kind take as long by their work.
+
+    Attributes:
+        group: the experiment's row, or else the sampler: what a kind that is not known is estimated by.
+        cost: what the time of a step depends on, as JSON.
+    """
+
+    group: str
+    cost: str
+
+
+class Rate(NamedTuple):
+    """Seconds and evaluations of a run by its work, and seconds of the tuning before it."""
+
+    seconds: float
+    evaluations: float
+    tuning: float
+
+
+def left(standings: Sequence[Standing]) -> Left:
+    """What the runs that are left will take, one after the other, with the tuning that they wait for.
+
+    A run costs what a finished run of its job costs; else by its work what those of its kind cost, or of its
+    group; else what a short trial of it says (`runner.tasks.task.Task.trial`). The order of the jobs does not
+    matter. Evaluations are those of the runs alone.
+    """
+    kinds = [_kind_of(each) for each in standings]
+    rates = _finished(standings, kinds)
+    total, to_tune = Left(), set[str]()
+    done = {kind.group for kind in rates}
+    to_try = {kind: each for kind, each in _in_order(standings, kinds) if kind.group not in done}
+    rates |= _tried(to_try)
+    for each, kind in zip(standings, kinds, strict=True):
+        if not each.left:
+            continue
+        rate = rates.get(kind) or _of_group(kind.group, rates)
+        if rate is None:
+            total.untried += each.left
+            continue
+        total.seconds += each.left * (mean(each.costs) if each.costs else rate.seconds * each.work)
+        evaluations = mean(each.evaluations) if each.costs else rate.evaluations * each.work
+        total.evaluations += each.left * evaluations
+        config = each.job.config
+        if "auto" not in config.sampler.values():
+            continue
+        name = tuning_id(config, device_type(config.device))
+        if not Store(config.output_root).tuning(name).exists() and name not in to_tune:
+            to_tune.add(name)
+            total.seconds += rate.tuning
+    return total
+
+
+def _kind_of(each: Standing) -> Kind:
+    config = each.job.config
+    target, sampler = node(config, "target"), node(config, "sampler")
+    target.pop("model_seed", None)
+    ladder = sampler.get("ladder")
+    replicas = len(ladder) if isinstance(ladder, list) else sampler.get("replicas")
+    cost = [target, replicas, config.task.get("chains"), *(config.get(key) for key in OF_SPEED)]
+    return Kind(each.job.row or str(sampler.get("name")), json.dumps(cost, sort_keys=True, default=str))
+
+
+def _finished(standings: Iterable[Standing], kinds: Iterable[Kind]) -> dict[Kind, Rate]:
+    """What finished runs have cost, by their kind."""
+    found: dict[Kind, list[tuple[float, float]]] = {}
+    tuning: dict[Kind, list[float]] = {}
+    for each, kind in zip(standings, kinds, strict=True):
+        costs = [
+            (cost / each.work, n / each.work) for cost, n in zip(each.costs, each.evaluations, strict=True)
+        ]
+        if costs:
+            found.setdefault(kind, []).extend(costs)
+        tunings = [summary["tuning"] for summary in each.summaries if summary.get("tuning")]
+        tuning.setdefault(kind, []).extend(float(one["seconds"]) for one in tunings)
+    rates = {}
+    for kind, costs in found.items():
+        seconds, evaluations = (mean(values) for values in zip(*costs, strict=True))
+        rates[kind] = Rate(seconds, evaluations, mean(tuning[kind] or [0.0]))
+    return rates
+
+
+def _in_order(standings: Sequence[Standing], kinds: Sequence[Kind]) -> list[tuple[Kind, Standing]]:
+    """A job of each kind that has runs left, in an order that is that of the kinds, not of the jobs."""
+    pairs = [(kind, each) for kind, each in zip(kinds, standings, strict=True) if each.left]
+    pairs.sort(key=lambda pair: (pair[0], pair[1].job.overrides), reverse=True)
+    first = dict(pairs)
+    return [(kind, first[kind]) for kind in sorted(first)]
+
+
+def _tried(jobs: Mapping[Kind, Standing]) -> dict[Kind, Rate]:
+    """What short trials say: of one kind of each group, then of the others for as long as `SECONDS`."""
+    firsts: dict[str, Kind] = {}
+    for kind in jobs:
+        firsts.setdefault(kind.group, kind)
+    order = [*firsts.values(), *(kind for kind in jobs if kind not in firsts.values())]
+    found: dict[Kind, Rate] = {}
+    untried: set[str] = set()
+    progress, started = current(), time.monotonic()
+    progress.start("trying a few steps", len(order), 0)
+    for place, kind in enumerate(order):
+        if kind.group in untried or (place >= len(firsts) and time.monotonic() - started > SECONDS):
+            continue
+        progress.at(place, title=f"trying a few steps of {kind.group}")
+        each = jobs[kind]
+        trial = each.task.trial(each.job.config, list(each.job.run_ids))
+        if trial is None:
+            untried.add(kind.group)
+            continue
+        work = each.work
+        found[kind] = Rate(trial.seconds / work, trial.evaluations / work, trial.tuning_seconds)
+    progress.stop()
+    return found
+
+
+def _of_group(group: str, rates: Mapping[Kind, Rate]) -> Rate | None:
+    """The mean over the kinds of a group of which the cost is known; None where it is of none."""
+    known: Collection[Rate] = [rate for kind, rate in rates.items() if kind.group == group]
+    return Rate(*map(mean, zip(*known, strict=True))) if known else None
