@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from metrics.library.chain_draws import ChainDraws, Chains
-from samplers.kernel import Kernel, require_kernel
+from samplers.kernel import Kernel, State, require_kernel
 from samplers.stepper import Stepper
 from samplers.trial import try_step
 from targets import Streams, Target
@@ -94,10 +94,9 @@ def run_chains(
             if since == 0:
                 accepted.zero_()
             continue
-        theta = kernel.draws(state)[0]
-        draws.append(theta.clone())
-        # The cold replica is the first of a ladder.
-        log_prob.append(state.log_prob[(0,) * len(kernel.axes)][0].clone())
+        theta = kernel.draws(state)
+        draws.append(theta[0].clone())
+        log_prob.append(_log_prob(target, kernel, state, theta)[0].clone())
         acceptance.append(accepted / thin)
         evaluations.append(spent)
         infos.append(info)
@@ -110,6 +109,18 @@ def run_chains(
         infos=tuple(infos),
         source=Chains(target, kernel, burn_in, thin, seed),
     )
+
+
+def _log_prob(target: Target, kernel: Kernel, state: State, draws: Tensor) -> Tensor:
+    """U of the `draws` of `state`, ``(1, chains)``, evaluated unless they are the first replica's states.
+
+    Only `Kernel.draws` knows what a draw is: a ladder of one's own may begin at its hot end.
+    """
+    first = (0,) * len(kernel.axes)
+    theta = state.theta[first]
+    if draws.data_ptr() == theta.data_ptr() and draws.shape == theta.shape:
+        return state.log_prob[first]
+    return target.log_prob(draws)
 
 
 def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:

@@ -11,14 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import metrics
 import samplers
 import targets
 from metrics import run_chains
 from runner.__main__ import main
-from samplers import DMALA, ParallelTempering, SimulatedTempering
-from targets import Bernoulli4, MixtureOfGaussians, Real
+from samplers import DMALA, Gibbs, Info, Kernel, ParallelTempering, SimulatedTempering, State
+from targets import Bernoulli4, MixtureOfGaussians, Real, Target
+from targets.randomness import Generator
 
 STEPS, BURN_IN, CHAINS, SEED = 100, 20, 4, 3
 
@@ -64,6 +66,32 @@ def test_thinned_draws_are_some_of_all_draws() -> None:
     assert some.acceptance == pytest.approx(blocks, rel=1e-12)
     other = run_chains(target, kernel, steps=100, burn_in=10, seed=2)
     assert not np.array_equal(other.draws, every.draws)
+
+
+class ColdLast(Kernel):
+    """Replicas without swaps, the hot one first."""
+
+    axes = (2,)
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return Gibbs().init(target, theta, self._laid(beta))
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        after, info = Gibbs().step(target, state, self._laid(beta), generator)
+        return after, Info(info.acceptance[-1], info.jump[-1], 2 * info.evaluations)
+
+    def draws(self, state: State) -> Tensor:
+        return state.theta[-1]
+
+    def _laid(self, beta: Tensor) -> Tensor:
+        return beta * torch.tensor([0.1, 1.0]).reshape(2, 1, 1)
+
+
+def test_log_densities_are_those_of_the_draws_wherever_they_stand_on_a_ladder() -> None:
+    target = Bernoulli4()
+    found = run_chains(target, ColdLast(), steps=20)
+    assert np.array_equal(found.log_prob, target.log_prob(torch.from_numpy(found.draws)).numpy())
+    assert found.diagnostics()["ess"] == found.metrics(["ess"])["ess"]
 
 
 def test_diagnostics_of_each_coordinate_are_those_of_arviz() -> None:
