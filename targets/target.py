@@ -175,6 +175,10 @@ class HasLogPartition(Protocol):
     def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
         """log sum over all states of exp(beta U), a scalar, float64.
 
+        Exact energies are its derivatives by `beta`, if autograd can take them: compute it with torch. Where
+        `beta` becomes a number of Python or NumPy they are sums over the states, or unknown where those are
+        too many.
+
         Raises:
             ValueError: if it is not known for this instance.
         """
