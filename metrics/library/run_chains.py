@@ -53,8 +53,9 @@ def run_chains(
         TypeError: if `target` is no `Target` or `kernel` no `Kernel`.
         ValueError: if a number is out of range, the target gives wrong shapes or types or no finite number,
             the kernel does not support it, its step gives wrong shapes or types or draws from torch's global
-            generator, or its chains move between temperatures, so that most of their states are not draws
-            from the target.
+            generator, its states are not draws from the target, as in simulated annealing, or mostly not,
+            as where chains move between temperatures; after the steps, if a chain met NaN or stands at
+            infinity.
     """
     require_target(target)
     require_kernel(kernel)
@@ -66,6 +67,11 @@ def run_chains(
     if burn_in + thin > steps:
         raise ValueError(
             f"burn_in and thin must leave at least one draw of {steps} steps, {burn_in} and {thin} were given"
+        )
+    if not kernel.draws_target:
+        raise ValueError(
+            f"the states of {type(kernel).__name__} are no draws from the target, since they depend on its "
+            "schedule; measure them with metrics.MetricSuite"
         )
     kernel.check(target)
     like = target.like()
@@ -80,6 +86,7 @@ def run_chains(
     state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)
+    burnt = accepted
     for number in range(1, steps + 1):
         state, info = step(state)
         if info.level is not None:
@@ -92,7 +99,7 @@ def run_chains(
         since = number - burn_in
         if since <= 0 or since % thin:
             if since == 0:
-                accepted.zero_()
+                burnt, accepted = accepted, torch.zeros_like(accepted)
             continue
         theta = kernel.draws(state)
         draws.append(theta[0].clone())
@@ -101,9 +108,19 @@ def run_chains(
         evaluations.append(spent)
         infos.append(info)
         accepted = torch.zeros_like(accepted)
+    densities = torch.stack(log_prob, 1)
+    last = state.log_prob.movedim(-1, 0).flatten(1)
+    numbers = torch.cat((densities, last), 1).isfinite().all(1)
+    # The acceptance of a proposal whose density is NaN is NaN, though the chain stays where it is.
+    numbers &= ~torch.stack((burnt, *acceptance, accepted)).isnan().any(0)
+    if not bool(numbers.all()):
+        raise ValueError(
+            f"the log density of {_name(target)} was NaN or infinite in {int((~numbers).sum())} of {chains} "
+            f"chains within {steps} steps"
+        )
     return ChainDraws(
         draws=torch.stack(draws, 1).cpu().numpy(),
-        log_prob=torch.stack(log_prob, 1).cpu().numpy(),
+        log_prob=densities.cpu().numpy(),
         acceptance=torch.stack(acceptance, 1).cpu().numpy(),
         evaluations=np.asarray(evaluations, dtype=np.int64),
         infos=tuple(infos),
@@ -133,8 +150,12 @@ def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
     Raises:
         ValueError: naming what it gave and what was expected, in one sentence.
     """
-    of = target.function if isinstance(target, FunctionTarget) else type(target)
-    name = getattr(of, "__name__", "given")
+    name = _name(target)
     try_target(name, target, start, gradient=gradient)
     try_modes(name, target, start)
     try_probabilities(name, target)
+
+
+def _name(target: Target) -> str:
+    of = target.function if isinstance(target, FunctionTarget) else type(target)
+    return getattr(of, "__name__", "given")
