@@ -22,8 +22,17 @@ RESERVED = (
     "wall_seconds",
     "seconds_per_step",
     "tuning_evaluations",
+    "run_id",
+    "status",
+    "experiment",
+    "seed",
+    *("target", "sampler", "task", "scale", "metric", "tuning", "tuned"),
+    *("model", "device", "dtype", "streams", "threads", "compile"),
 )
-"""What the runner says of a run itself: a value with such a name would hide it."""
+"""What the runner says of a run itself: a value with such a name would hide it.
+
+So would one that begins with such a name and a dot, such as ``sampler.step_size``.
+"""
 
 FEWEST = 2
 
@@ -76,7 +85,7 @@ def _result(name: str, suite: MetricSuite) -> dict[str, Tensor]:
         raise
     except Exception as error:
         raise ValueError(f"the metric {name} fails in result with {failure(error)}") from error
-    if taken := sorted(values.keys() & set(RESERVED)):
+    if taken := sorted(key for key in values if key.split(".", 1)[0] in RESERVED):
         raise ValueError(
             f"the metric {name} must give another name to its value {taken[0]}, which is the run's own"
         )

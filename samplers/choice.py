@@ -23,8 +23,8 @@ def broadcast_event(values: Tensor, theta: Tensor) -> Tensor:
 def choose(mask: Tensor, new: State, old: State) -> State:
     """`new` where `mask` ``(*batch)`` holds, `old` elsewhere.
 
-    Floating-point auxiliaries of `new` belong to a chain and are chosen with it; whole numbers (a position in
-    a cycle) go on whatever is chosen.
+    Auxiliaries of chains (`of_chains`) are chosen with them; those that all chains share, such as a position
+    in a cycle, go on whatever is chosen.
     """
     grad = None
     if new.grad is not None and old.grad is not None:
@@ -34,11 +34,16 @@ def choose(mask: Tensor, new: State, old: State) -> State:
         log_prob=torch.where(mask, new.log_prob, old.log_prob),
         grad=grad,
         aux={
-            name: choose_rows(mask, value, old.aux[name]) if value.is_floating_point() else value
+            name: choose_rows(mask, value, old.aux[name]) if of_chains(value, mask.shape) else value
             for name, value in new.aux.items()
         },
         cached_by=new.cached_by,
     )
+
+
+def of_chains(value: Tensor, batch: torch.Size) -> bool:
+    """Whether an auxiliary belongs to each chain of a `batch`, and so to its theta: it has its axes."""
+    return value.shape[: len(batch)] == batch
 
 
 def choose_rows(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:

@@ -84,6 +84,11 @@ def wanted_acceptance(value: Any, key: str = "acceptance") -> float:
     return within(key, value, 0.01, 0.99)
 
 
+def is_word(value: object, *words: str) -> bool:
+    """Whether `value` is one of `words`; an array, which may stand in place of one, compares by element."""
+    return isinstance(value, str) and value in words
+
+
 def decreasing_ladder(ladder: Any, *, auto: bool = True) -> list[float]:
     """Inverse temperatures that decrease strictly from 1 to at least 0, two or more.
 
@@ -107,7 +112,7 @@ def decreasing_ladder(ladder: Any, *, auto: bool = True) -> list[float]:
 
 def check_replicas(replicas: Any, ladder: Any) -> None:
     """Raises ValueError if a number of replicas and a ladder are given that do not fit."""
-    if replicas != AUTO and ladder != AUTO and replicas != len(ladder):
+    if replicas != AUTO and not is_word(ladder, AUTO) and replicas != len(ladder):
         raise ValueError(f"replicas={replicas} does not fit the ladder given, which has {len(ladder)} rungs")
 
 
@@ -119,7 +124,7 @@ def hottest_rung(hottest: Any, ladder: Any) -> float:
     """
     if not is_number(hottest) or not 0 <= hottest < 1:
         raise ValueError(f"hottest must be a number of at least 0 and below 1, {hottest!r} was given")
-    if hottest != 0 and ladder != AUTO:
+    if hottest != 0 and not is_word(ladder, AUTO):
         raise ValueError(f"hottest={hottest} is for ladder={AUTO}; the ladder given ends at {ladder[-1]}")
     return float(hottest)
 

@@ -25,7 +25,9 @@ class State:
         theta: states ``(*batch, *event_shape)``.
         log_prob: U(theta), ``(*batch)``; untempered, so that a swap moves it with theta.
         grad: gradient of U, like `theta`; None for kernels that use no gradient.
-        aux: a kernel's own tensors: the position in a cycle, an auxiliary variable, replica labels, ...
+        aux: a kernel's own tensors. One that begins with the batch's axes (an auxiliary variable, a count, a
+            replica label) belongs to each chain and goes where its theta goes; any other (the position in a
+            cycle, whose turn it is) is shared by all chains.
         cached_by: whose caches are among them (`samplers.served.CacheMark`); None: nobody's. A
             checkpoint does not have it: a run is taken up by the same kernel, prepared anew.
     """

@@ -18,6 +18,7 @@ from torch import Tensor
 from targets.checks import whole_number
 from targets.randomness import Generator, normal, uniform
 from targets.tracing import is_traced
+from targets.versions import changes
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,15 @@ class Discrete(Space):
         """Index of each state in `states()`, shape ``(*batch)``, int64; the last coordinate runs fastest.
 
         Kernel, target and metrics ask for that of the same states in turn, and get the same tensor, which
-        none of them may change.
+        none of them may change. States over the memory of NumPy are looked up anew each time, since nothing
+        tells of their changes; those written to through ``theta.data`` must be a new tensor.
         """
-        if is_traced() or theta.is_inference():
+        count = None if is_traced() else changes(theta)
+        if count is None:
             return self._index(theta)
         known: tuple[Tensor, int, Tensor] | None = self.__dict__.get("_known")
-        if known is None or known[0] is not theta or known[1] != theta._version:
-            known = theta, theta._version, self._index(theta)
+        if known is None or known[0] is not theta or known[1] != count:
+            known = theta, count, self._index(theta)
             self.__dict__["_known"] = known  # a frozen dataclass, whose fields these are not
         return known[2]
 

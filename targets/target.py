@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -40,6 +40,17 @@ class Target(nn.Module, ABC):
     """Whether it has the units and tensors of an RBM (`targets.models.rbm`), so that block Gibbs anneals
     it for its likelihood and makes its reference sample."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        # Moved with the target, for one that has no tensors of its own; no buffer, which would be saved.
+        self._empty = torch.empty(0)
+
+    def _apply(self, function: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """What `to`, `double` and their like do to each tensor."""
+        self._empty = function(self._empty)
+        super()._apply(function, recurse)  # type: ignore[no-untyped-call]
+        return self
+
     @abstractmethod
     def log_prob(self, theta: Tensor) -> Tensor:
         """U(theta): ``(*batch, *event_shape)`` to ``(*batch)``."""
@@ -61,7 +72,7 @@ class Target(nn.Module, ABC):
         for tensor in (*self.parameters(), *self.buffers()):
             if tensor.is_floating_point():
                 return tensor.new_empty(0)
-        return torch.empty(0)
+        return self._empty
 
 
 @runtime_checkable
@@ -163,6 +174,10 @@ class HasLogPartition(Protocol):
 
     def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
         """log sum over all states of exp(beta U), a scalar, float64.
+
+        Exact energies are its derivatives by `beta`, if autograd can take them: compute it with torch. Where
+        `beta` becomes a number of Python or NumPy they are sums over the states, or unknown where those are
+        too many.
 
         Raises:
             ValueError: if it is not known for this instance.

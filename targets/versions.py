@@ -1,4 +1,4 @@
-"""Whether the tensors of a module are still those that something was computed from."""
+"""Whether tensors are still those that something was computed from."""
 
 from __future__ import annotations
 
@@ -42,6 +42,21 @@ class Versions:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Versions, ()
+
+
+def changes(tensor: Tensor) -> int | None:
+    """How often `tensor` was changed in place; None where torch does not count every change.
+
+    So in inference mode, where NumPy or a file holds the same memory, and inside of transforms such as vmap.
+    Writing to ``tensor.data`` is never counted, and nothing tells of it.
+    """
+    if tensor.is_inference():
+        return None
+    try:
+        # torch lets no memory grow that others hold, too: no other mark of it is left on a tensor.
+        return tensor._version if tensor.untyped_storage().resizable() else None
+    except NotImplementedError:  # a tensor of vmap has no memory of its own
+        return None
 
 
 def _tensors(module: nn.Module) -> list[Tensor]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from metrics.library.chain_draws import ChainDraws, Chains
-from samplers.kernel import Kernel, require_kernel
+from samplers.kernel import Kernel, State, require_kernel
 from samplers.stepper import Stepper
 from samplers.trial import try_step
 from targets import Streams, Target
@@ -53,8 +53,9 @@ def run_chains(
         TypeError: if `target` is no `Target` or `kernel` no `Kernel`.
         ValueError: if a number is out of range, the target gives wrong shapes or types or no finite number,
             the kernel does not support it, its step gives wrong shapes or types or draws from torch's global
-            generator, or its chains move between temperatures, so that most of their states are not draws
-            from the target.
+            generator, its states are not draws from the target, as in simulated annealing, or mostly not,
+            as where chains move between temperatures; after the steps, if a chain met NaN or stands at
+            infinity.
     """
     require_target(target)
     require_kernel(kernel)
@@ -66,6 +67,11 @@ def run_chains(
     if burn_in + thin > steps:
         raise ValueError(
             f"burn_in and thin must leave at least one draw of {steps} steps, {burn_in} and {thin} were given"
+        )
+    if not kernel.draws_target:
+        raise ValueError(
+            f"the states of {type(kernel).__name__} are no draws from the target, since they depend on its "
+            "schedule; measure them with metrics.MetricSuite"
         )
     kernel.check(target)
     like = target.like()
@@ -80,6 +86,7 @@ def run_chains(
     state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     spent, accepted = 0, like.new_zeros(chains)
+    burnt = accepted
     for number in range(1, steps + 1):
         state, info = step(state)
         if info.level is not None:
@@ -92,24 +99,45 @@ def run_chains(
         since = number - burn_in
         if since <= 0 or since % thin:
             if since == 0:
-                accepted.zero_()
+                burnt, accepted = accepted, torch.zeros_like(accepted)
             continue
-        theta = kernel.draws(state)[0]
-        draws.append(theta.clone())
-        # The cold replica is the first of a ladder.
-        log_prob.append(state.log_prob[(0,) * len(kernel.axes)][0].clone())
+        theta = kernel.draws(state)
+        draws.append(theta[0].clone())
+        log_prob.append(_log_prob(target, kernel, state, theta)[0].clone())
         acceptance.append(accepted / thin)
         evaluations.append(spent)
         infos.append(info)
         accepted = torch.zeros_like(accepted)
+    densities = torch.stack(log_prob, 1)
+    last = state.log_prob.movedim(-1, 0).flatten(1)
+    numbers = torch.cat((densities, last), 1).isfinite().all(1)
+    # The acceptance of a proposal whose density is NaN is NaN, though the chain stays where it is.
+    numbers &= ~torch.stack((burnt, *acceptance, accepted)).isnan().any(0)
+    if not bool(numbers.all()):
+        raise ValueError(
+            f"the log density of {_name(target)} was NaN or infinite in {int((~numbers).sum())} of {chains} "
+            f"chains within {steps} steps"
+        )
     return ChainDraws(
         draws=torch.stack(draws, 1).cpu().numpy(),
-        log_prob=torch.stack(log_prob, 1).cpu().numpy(),
+        log_prob=densities.cpu().numpy(),
         acceptance=torch.stack(acceptance, 1).cpu().numpy(),
         evaluations=np.asarray(evaluations, dtype=np.int64),
         infos=tuple(infos),
         source=Chains(target, kernel, burn_in, thin, seed),
     )
+
+
+def _log_prob(target: Target, kernel: Kernel, state: State, draws: Tensor) -> Tensor:
+    """U of the `draws` of `state`, ``(1, chains)``, evaluated unless they are the first replica's states.
+
+    Only `Kernel.draws` knows what a draw is: a ladder of one's own may begin at its hot end.
+    """
+    first = (0,) * len(kernel.axes)
+    theta = state.theta[first]
+    if draws.data_ptr() == theta.data_ptr() and draws.shape == theta.shape:
+        return state.log_prob[first]
+    return target.log_prob(draws)
 
 
 def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
@@ -122,8 +150,12 @@ def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
     Raises:
         ValueError: naming what it gave and what was expected, in one sentence.
     """
-    of = target.function if isinstance(target, FunctionTarget) else type(target)
-    name = getattr(of, "__name__", "given")
+    name = _name(target)
     try_target(name, target, start, gradient=gradient)
     try_modes(name, target, start)
     try_probabilities(name, target)
+
+
+def _name(target: Target) -> str:
+    of = target.function if isinstance(target, FunctionTarget) else type(target)
+    return getattr(of, "__name__", "given")

@@ -14,6 +14,7 @@ from metrics.likelihood.systematic_resampling import systematic
 from metrics.likelihood.target_annealing import TargetAnnealing
 from metrics.metric import restore
 from samplers import Kernel, State
+from samplers.choice import of_chains
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -98,6 +99,8 @@ def _copied(state: State, source: Tensor) -> State:
         index = source.reshape(source.shape + (1,) * (values.dim() - source.dim()))
         return torch.take_along_dim(values, index, source.dim() - 1)
 
-    aux = {name: taken(value) if value.is_floating_point() else value for name, value in state.aux.items()}
+    aux = {
+        name: taken(value) if of_chains(value, source.shape) else value for name, value in state.aux.items()
+    }
     grad = None if state.grad is None else taken(state.grad)
     return replace(state, theta=taken(state.theta), log_prob=taken(state.log_prob), grad=grad, aux=aux)

@@ -168,7 +168,7 @@ class BinderCumulant(_OrderParameter):
 
 
 def _energy_moments(target: Any) -> tuple[float, float] | None:
-    """Exact mean and variance of U; None where log Z is not known."""
+    """Exact mean and variance of U; None where log Z is not known, or not as a function to differentiate."""
     if not isinstance(target, HasLogPartition):
         return None
     try:

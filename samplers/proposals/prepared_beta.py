@@ -5,13 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from targets.versions import changes
+
 
 class PreparedBeta:
     """Refuses inverse temperatures other than `values`; only on the CPU are they compared.
 
     On a device that would wait for it in every step; there only their number is. A tensor that was found to
-    be right is known again as long as it is the same one, unchanged; in inference mode none is, since
-    changes are not counted there.
+    be right is known again as long as it is the same one, unchanged; none is where changes are not counted,
+    as in inference mode.
 
     Args:
         values: ``()`` or ``(R,)``.
@@ -28,7 +30,8 @@ class PreparedBeta:
     def check(self, given: Tensor | float) -> None:
         """Raises ValueError for other inverse temperatures than those prepared for."""
         beta = torch.as_tensor(given)
-        if self._known is not None and self._known[0] is beta and self._known[1] == beta._version:
+        count = changes(beta)
+        if self._known is not None and self._known[0] is beta and self._known[1] == count:
             return
         same = beta.numel() in (1, len(self.values))
         if same and beta.device.type == "cpu":
@@ -37,5 +40,5 @@ class PreparedBeta:
             raise ValueError(
                 "beta must be the inverse temperature that the kernel was prepared for, another was given"
             )
-        if not beta.is_inference():
-            self._known = beta, beta._version
+        if count is not None:
+            self._known = beta, count

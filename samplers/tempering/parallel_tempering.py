@@ -19,6 +19,7 @@ from samplers.tempering.swaps.swap_rules import Rungs
 from targets.checks import described
 from targets.randomness import Generator
 from targets.target import Target
+from targets.versions import changes
 
 
 class ParallelTempering(Kernel):
@@ -133,13 +134,14 @@ class ParallelTempering(Kernel):
 
         Tables then need not compare it with theirs in every step.
         """
+        count = changes(beta)
         known = self._tempered
-        if known is None or not known.holds(self.betas, beta, axes):
+        if known is None or not known.holds(self.betas, beta, count, axes):
             sizes = None if self.step_sizes is None else along_first(self.step_sizes, axes)
             laid = Rungs(beta * along_first(self.betas, axes), sizes)
-            if beta.is_inference() or laid.betas.is_inference():
+            if count is None or laid.betas.is_inference():
                 return laid  # changes of such tensors are not counted
-            known = self._tempered = _Tempered(self.betas, beta, beta._version, axes, laid)
+            known = self._tempered = _Tempered(self.betas, beta, count, axes, laid)
         return known.laid
 
 
@@ -153,8 +155,8 @@ class _Tempered:
     axes: int
     laid: Rungs
 
-    def holds(self, betas: Tensor, beta: Tensor, axes: int) -> bool:
-        same = self.betas is betas and self.beta is beta and self.version == beta._version
+    def holds(self, betas: Tensor, beta: Tensor, version: int | None, axes: int) -> bool:
+        same = self.betas is betas and self.beta is beta and self.version == version
         return same and self.axes == axes
 
 

@@ -8,7 +8,14 @@ from typing import Any
 
 import torch
 
-from samplers.hyperparameters import AUTO, check_replicas, decreasing_ladder, hottest_rung, wanted_acceptance
+from samplers.hyperparameters import (
+    AUTO,
+    check_replicas,
+    decreasing_ladder,
+    hottest_rung,
+    is_word,
+    wanted_acceptance,
+)
 from samplers.kernel import Kernel
 from samplers.kernel_family import rung_step_sizes
 from samplers.pilot_run import PilotRun, Steps
@@ -53,7 +60,7 @@ class LadderSettings(Settings):
     hottest: float = 0.0
 
     def __post_init__(self) -> None:
-        betas = None if self.ladder == AUTO else decreasing_ladder(self.ladder)
+        betas = None if is_word(self.ladder, AUTO) else decreasing_ladder(self.ladder)
         number = None if self.replicas == AUTO else whole_number("replicas", self.replicas, 2)
         check_replicas(self.replicas, self.ladder)
         self.base = inner_kernel(self.kernel)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from samplers.continuous.gaussian_random_walk import GaussianWalk
-from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, move_rate, wanted_acceptance
+from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, is_word, move_rate, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
@@ -66,7 +66,7 @@ class LevelSettings(Settings):
 
     def __post_init__(self) -> None:
         self.base = inner_kernel(self.kernel)
-        betas = None if self.ladder in (AUTO, *LADDERS) else decreasing_ladder(self.ladder)
+        betas = None if is_word(self.ladder, AUTO, *LADDERS) else decreasing_ladder(self.ladder)
         levels = None if betas is None else len(betas)
         step_size = wrapper_step_size(self.kernel, self.step_size)
         words = (AUTO, STMH) if isinstance(self.base, GaussianWalk) else (AUTO,)
@@ -79,7 +79,7 @@ class LevelSettings(Settings):
             acceptance=wanted_acceptance(self.acceptance),
         )
         log_partition: Any = self.log_partition
-        if log_partition != AUTO:
+        if not is_word(log_partition, AUTO):
             log_partition = check_log_partition(log_partition, levels, auto=True).tolist()
         self.keep(
             self._chain(betas or [1.0, 0.5], None),

@@ -169,10 +169,18 @@ def try_probabilities(name: str, target: Target) -> None:
         ValueError: naming what it gave and what was expected, in one sentence.
     """
     space = target.space
-    given = getattr(target, "probabilities", None)
+    given: Any = getattr(target, "probabilities", None)
+    if given is not None and not callable(given):
+        raise ValueError(
+            f"The probabilities of {name} must be a method that gives them, not {described(given)}; a buffer "
+            "needs another name."
+        )
     if given is None or not isinstance(space, Discrete) or space.size > MOST:
         return
-    found = given()
+    try:
+        found = given()
+    except Exception as error:
+        raise ValueError(f"The probabilities of {name} cannot be evaluated: {failure(error)}.") from error
     if not isinstance(found, Tensor) or tuple(found.shape) != (space.size,):
         got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else described(found)
         raise ValueError(f"The probabilities of {name} must have the shape {(space.size,)}, not {got}.")

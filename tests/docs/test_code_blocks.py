@@ -6,10 +6,13 @@ import importlib
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import runner
 from runner.__main__ import main as run
+from targets import MixtureOfGaussians
 from tests.docs.pages import PAGES, ROOT, Command, blocks, commands, examples
 
 TINY = {"scale": "smoke", "task.steps": "40", "task.chains": "8"}
@@ -121,6 +124,20 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, folder: Path) 
     names: dict[str, object] = {"__name__": "page"}
     for number, block in enumerate(blocks(page, "python")):
         exec(compile(block, f"{page.name}, block {number}", "exec", dont_inherit=True), names)
+
+
+def test_a_kernel_tuned_by_hand_is_the_one_of_a_sample(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = (each for each in blocks(ROOT / "docs" / "library.md", "python") if "by hand" in each)
+    names: dict[str, Any] = {}
+    exec(compile(block, "by hand", "exec", dont_inherit=True), names)
+    assert capsys.readouterr().out.endswith("tensor([1., 0.], dtype=torch.float64)\n")
+    # Bernoulli4 gets the same kernel from any random numbers.
+    line = next(each for each in block.splitlines() if "by hand" in each)
+    names["target"] = MixtureOfGaussians(4)
+    exec(compile(line, "by hand", "exec", dont_inherit=True), names)
+    kernel: Any = runner.sample(names["target"], names["tunable"], steps=20).source.kernel
+    assert names["kernel"].betas.tolist() == kernel.betas.tolist()
+    assert names["kernel"].step_sizes.tolist() == kernel.step_sizes.tolist()
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ class Share(Metric):
             "float": {"share": 0.5},
             "shape": {"share": value.mean()},
             "name of the run": {"evaluations": value},
+            "name of a setting": {"seed": value},
+            "key of a setting": {"sampler.step_size": value},
             "raises": None,
         }
         if self.wrong == "raises":
@@ -87,6 +89,8 @@ def test_a_metric_that_does_what_it_must_passes() -> None:
         ("float", r"must give one number per seed \(2\), share is 0.5$"),
         ("shape", r"must give one number per seed \(2\), share has the shape \(\)$"),
         ("name of the run", "must give another name to its value evaluations"),
+        ("name of a setting", "must give another name to its value seed, which is the run's own$"),
+        ("key of a setting", "must give another name to its value sampler.step_size"),
         ("raises", r"fails in result with KeyError: 'nothing' \(test_trial.py, line \d+\)$"),
         ("fails", r"fails in update with RuntimeError: no room \(test_trial.py, line \d+\)$"),
         ("in place", "must not change the draws that it is given in update$"),

@@ -69,11 +69,13 @@ def test_a_mask_for_fewer_axes_serves_all_rows_of_a_chain() -> None:
 def test_a_position_goes_on_and_a_companion_goes_with_its_chain() -> None:
     def state(value: float, turn: int) -> State:
         wide = torch.full((2, 64), value)
-        return State(wide, wide[:, 0], wide + 1, {"companion": wide + 2, "turn": torch.tensor(turn)})
+        aux = {"companion": wide + 2, "count": wide[:, 0].long() + 3, "turn": torch.tensor(turn)}
+        return State(wide, wide[:, 0], wide + 1, aux)
 
     after = choose(torch.tensor([True, False]), state(5.0, 1), state(0.0, 0))
     assert after.theta[:, 0].tolist() == after.log_prob.tolist() == [5.0, 0.0]
     assert after.grad is not None
     assert after.grad[:, 63].tolist() == [6.0, 1.0]
     assert after.aux["companion"][:, 63].tolist() == [7.0, 2.0]
+    assert after.aux["count"].tolist() == [8, 3]
     assert after.aux["turn"].item() == 1

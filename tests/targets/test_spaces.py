@@ -55,6 +55,21 @@ def test_the_index_of_the_same_states_is_computed_once_until_they_change(space: 
 
 
 @names
+def test_states_over_the_memory_of_numpy_are_looked_up_anew(space: Discrete) -> None:
+    first, last = space.states()[:1].numpy().copy(), space.states()[-1:].numpy()
+    states = torch.from_numpy(first)
+    assert space.index(states).tolist() == [0]
+    first[:] = last  # torch counts no such change
+    assert space.index(states).tolist() == [space.size - 1]
+    theta = space.states()[:1].clone()
+    assert space.index(theta).tolist() == [0]
+    theta.numpy()[:] = last
+    assert space.index(theta).tolist() == [space.size - 1]
+    batched = torch.vmap(space.index)(torch.cat([theta, space.states()[:1]]))  # these have no memory
+    assert batched.tolist() == [space.size - 1, 0]
+
+
+@names
 def test_hamming_counts_coordinates_that_differ(space: Discrete) -> None:
     states = space.states()
     a, b = states.unsqueeze(0), states.unsqueeze(1)

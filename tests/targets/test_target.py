@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch import Tensor
 
+from targets.function_target import FunctionTarget
 from targets.randomness import Streams
-from targets.spaces import Ordinal
+from targets.spaces import Binary, Ordinal
 from targets.synthetic.bernoulli4 import Bernoulli4
 from targets.synthetic.minibatch import MinibatchLogistic
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
@@ -42,6 +45,20 @@ def test_starting_states_follow_the_targets_dtype() -> None:
         assert theta.dtype == dtype
         assert theta.shape == (2, 7, 3)
         assert target.space.contains(theta).all()
+
+
+def test_a_target_without_tensors_has_the_dtype_and_device_that_it_was_brought_to() -> None:
+    def plain() -> Target:
+        return FunctionTarget(lambda theta: -2.5 * theta.sum(-1), Binary(3))
+
+    assert plain().like().dtype == torch.float32
+    for target in (plain().double(), plain().to(torch.float64), copy.deepcopy(plain().double())):
+        theta = target.initial((2, 7), Streams([0, 1], "start"))
+        assert theta.dtype == target.log_prob(theta).dtype == torch.float64
+    assert plain().to("meta").like().device.type == "meta"
+    assert not plain().state_dict()
+    held = torch.nn.Sequential(plain()).double()
+    assert held[0].like().dtype == torch.float64
 
 
 def test_capabilities_are_recognised() -> None:

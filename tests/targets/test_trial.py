@@ -58,6 +58,34 @@ def test_wrong_probabilities_are_one_sentence(made: object, sentence: str) -> No
         try_probabilities("mine", Counted(3, made))
 
 
+class Held(Target):
+    """Its probabilities are a buffer."""
+
+    def __init__(self, d: int) -> None:
+        super().__init__()
+        self.space = Binary(d)
+        self.register_buffer("probabilities", torch.full((2,), 0.5))
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return 0.0 * theta.sum(-1)
+
+
+class Raising(Counted):
+    def probabilities(self) -> object:
+        raise KeyError("nothing")
+
+
+def test_probabilities_that_cannot_be_asked_for_are_one_sentence() -> None:
+    for d in (1, 20):
+        with pytest.raises(ValueError, match=r"^The probabilities of mine must be .*, not a Tensor;"):
+            try_probabilities("mine", Held(d))
+    said = (
+        r"^The probabilities of mine cannot be evaluated: KeyError: 'nothing' \(test_trial.py, line \d+\)\.$"
+    )
+    with pytest.raises(ValueError, match=said):
+        try_probabilities("mine", Raising(3, None))
+
+
 def test_right_ones_pass_and_large_spaces_are_not_looked_at() -> None:
     for target in (Bernoulli4(), IndependentLevels(), LogQuadratic(d=6), Ising(size=3), Counted(3, right(3))):
         for each in (target.double(), target.float()):

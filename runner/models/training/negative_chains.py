@@ -128,8 +128,7 @@ class NegativeChains:
         if self.state is None:
             state = self.kernel.start(self.model, theta, self.beta, self.streams)
         else:
-            state = self.kernel.refreshed(self.model, replace(self.state, theta=theta), self.beta)
-            state = self.kernel.drawn(state, self.streams)
+            state = self._moved(self.state, theta)
         return self._step(state, steps)
 
     @torch.no_grad()
@@ -150,9 +149,7 @@ class NegativeChains:
         if self.state is None:
             state = self.kernel.start(self.model, theta, self.beta, self.streams)
         else:
-            shared = {name: value for name, value in self.state.aux.items() if value.dim() == 0}
-            before = replace(self.state, theta=theta, aux=shared)
-            state = self.kernel.drawn(self.kernel.refreshed(self.model, before, self.beta), self.streams)
+            state = self._moved(self.state, theta)
         found = self._step(state, steps)
         assert self.state is not None
         buffer.put(self.state.theta)
@@ -169,6 +166,12 @@ class NegativeChains:
         start = Streams([self.seed], "training start", self.like.device)
         theta = self.model.initial((*self.kernel.axes, 1, chains), start)
         return self.kernel.start(self.model, theta, self.beta, self.streams)
+
+    def _moved(self, state: State, theta: Tensor) -> State:
+        """`state` at other states `theta`: what its chains share goes on, what belongs to one begins anew."""
+        shared = {name: value for name, value in state.aux.items() if value.dim() == 0}
+        anew = self.kernel.refreshed(self.model, replace(state, theta=theta, aux=shared), self.beta)
+        return self.kernel.drawn(anew, self.streams)
 
     def _step(self, state: State, steps: int) -> tuple[Tensor, Tensor]:
         self.evaluations += prod(self.kernel.axes)

@@ -95,6 +95,8 @@ def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
         if run.summary is not None:
             tuned = (run.summary.get("tuning") or {}).get("hyperparameters") or {}
             row |= {f"tuned.{key}": value for key, value in tuned.items()}
-            row |= dict(run.summary["metrics"]) | {key: run.summary.get(key) for key in COSTS}
+            measured = dict(run.summary["metrics"]) | {key: run.summary.get(key) for key in COSTS}
+            # A value of a metric must not hide a setting, as one named `seed` would.
+            row |= {key: value for key, value in measured.items() if key not in row}
         rows.append(row)
     return pd.DataFrame(rows)

@@ -49,7 +49,8 @@ class SimulatedTempering(Kernel):
         kernel: any kernel; STMH is this around the random walk.
         ladder: inverse temperatures beta_i, decreasing from 1, L of them
             (`samplers.tuning.tempered_level_tuning` finds them).
-        log_partition: log Z_i of each level, from the cold one. Only differences between them matter.
+        log_partition: log Z_i of each level, from the cold one, as a list, a tensor or an array. Only
+            differences between them matter.
         rate: lambda, the probability of a move between levels.
         step_size: one for all levels, one per level, or None for that of `kernel`, if it has one: a tensor of
             several holds one per level.
@@ -173,23 +174,24 @@ def level_step_sizes(
     return None if step_size is None and sizes is not None and sizes.dim() == 0 else sizes
 
 
-def check_log_partition(given: Sequence[float] | str, levels: int | None, *, auto: bool = False) -> Tensor:
+def check_log_partition(given: Any, levels: int | None, *, auto: bool = False) -> Tensor:
     """log Z_i ``(L,)`` in float64.
 
     Args:
-        given: one number for each level.
+        given: one number for each level; a tensor or an array, too, as for a ladder.
         levels: L; None where the ladder is not known yet.
         auto: whether the caller would have taken ``"auto"``, too; for the message.
 
     Raises:
         ValueError: if it is anything else, or a number is not finite.
     """
-    values = [] if isinstance(given, str) or not isinstance(given, Sequence) else list(given)
+    found = given.tolist() if hasattr(given, "tolist") else given
+    values = [] if isinstance(found, str) or not isinstance(found, Sequence) else list(found)
     if levels is None or len(values) != levels or not all(map(is_number, values)):
         allowed = f"{AUTO!r} or " if auto else ""
         raise ValueError(
             f"log_partition must be {allowed}one number for each level of a given ladder, "
-            f"{given if isinstance(given, str) else values!r} was given"
+            f"{values or found!r} was given"
         )
     tensor = torch.tensor(values, dtype=torch.float64)
     if not bool(tensor.isfinite().all()):

@@ -8,6 +8,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from samplers.choice import of_chains
 from samplers.inverse_temperatures import along_first
 from samplers.kernel import State, SwapInfo
 from samplers.tempering.path import TemperedPath
@@ -193,8 +194,7 @@ def permute(state: State, order: Tensor) -> State:
         return values.reshape(len(rows), -1).index_select(0, rows).reshape(values.shape)
 
     aux = {
-        name: moved(value) if value.shape[: order.dim()] == order.shape else value
-        for name, value in state.aux.items()
+        name: moved(value) if of_chains(value, order.shape) else value for name, value in state.aux.items()
     }
     return State(
         theta=moved(state.theta),

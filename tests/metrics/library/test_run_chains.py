@@ -6,21 +6,36 @@ import csv
 import importlib
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import metrics
 import samplers
 import targets
 from metrics import run_chains
 from runner.__main__ import main
-from samplers import DMALA, ParallelTempering, SimulatedTempering
-from targets import Bernoulli4, MixtureOfGaussians, Real
+from samplers import (
+    DMALA,
+    MALA,
+    ULA,
+    Gibbs,
+    Info,
+    Kernel,
+    ParallelTempering,
+    SimulatedAnnealing,
+    SimulatedTempering,
+    State,
+)
+from targets import Bernoulli4, MixtureOfGaussians, Real, Target
+from targets.randomness import Generator
 
 STEPS, BURN_IN, CHAINS, SEED = 100, 20, 4, 3
+MET = r"^the log density of Edge was NaN or infinite in [1-4] of 4 chains within 300 steps$"
 
 
 @pytest.mark.parametrize("tempered", [False, True], ids=["dmala", "pt_dmala"])
@@ -66,6 +81,32 @@ def test_thinned_draws_are_some_of_all_draws() -> None:
     assert not np.array_equal(other.draws, every.draws)
 
 
+class ColdLast(Kernel):
+    """Replicas without swaps, the hot one first."""
+
+    axes = (2,)
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return Gibbs().init(target, theta, self._laid(beta))
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
+        after, info = Gibbs().step(target, state, self._laid(beta), generator)
+        return after, Info(info.acceptance[-1], info.jump[-1], 2 * info.evaluations)
+
+    def draws(self, state: State) -> Tensor:
+        return state.theta[-1]
+
+    def _laid(self, beta: Tensor) -> Tensor:
+        return beta * torch.tensor([0.1, 1.0]).reshape(2, 1, 1)
+
+
+def test_log_densities_are_those_of_the_draws_wherever_they_stand_on_a_ladder() -> None:
+    target = Bernoulli4()
+    found = run_chains(target, ColdLast(), steps=20)
+    assert np.array_equal(found.log_prob, target.log_prob(torch.from_numpy(found.draws)).numpy())
+    assert found.diagnostics()["ess"] == found.metrics(["ess"])["ess"]
+
+
 def test_diagnostics_of_each_coordinate_are_those_of_arviz() -> None:
     from arviz_stats.base import array_stats
 
@@ -107,12 +148,50 @@ def test_a_datatree_serves_arviz() -> None:
             {"kernel": SimulatedTempering(DMALA(1.0), ladder=[1.0, 0.5], log_partition=[0.0, 0.0])},
             "move betw",
         ),
+        (
+            {"kernel": SimulatedAnnealing(Gibbs(), steps=10)},
+            "^the states of SimulatedAnnealing are no draws from the target, since they depend on its sched",
+        ),
     ],
 )
 def test_what_cannot_be_run_is_refused(given: dict[str, object], sentence: str) -> None:
     arguments = {"target": Bernoulli4(), "kernel": DMALA(0.5), "steps": 10, **given}
     with pytest.raises(ValueError, match=sentence):
         run_chains(**arguments)  # type: ignore[arg-type]
+
+
+def undefined_beyond(edge: float, value: float) -> Target:
+    """A normal density that is `value` beyond `edge`, where no chain starts."""
+
+    class Edge(Target):
+        def __init__(self) -> None:
+            super().__init__()
+            self.space = Real(2)
+
+        def log_prob(self, theta: Tensor) -> Tensor:
+            return torch.where((theta > edge).any(-1), value, -theta.square().sum(-1) / 2)
+
+        def initial(self, shape: Sequence[int], generator: Generator) -> Tensor:
+            return 0.1 * super().initial(shape, generator)
+
+    return Edge()
+
+
+@pytest.mark.parametrize("tempered", [False, True])
+@pytest.mark.parametrize("burn_in", [0, 299, 150])
+@pytest.mark.parametrize("kernel", [MALA(0.3), ULA(0.3)])
+def test_chains_that_met_nan_are_no_draws(kernel: Kernel, burn_in: int, tempered: bool) -> None:
+    """MALA rejects such a state and would stay within the edge; ULA walks over it."""
+    kernel = ParallelTempering(kernel, [1.0, 0.5]) if tempered else kernel
+    with pytest.raises(ValueError, match=MET):
+        run_chains(undefined_beyond(1.5, torch.nan), kernel, steps=300, burn_in=burn_in)
+    run_chains(undefined_beyond(50.0, torch.nan), kernel, steps=300, burn_in=burn_in)
+
+
+@pytest.mark.parametrize("thin", [1, 100])
+def test_a_chain_at_infinity_is_no_draw(thin: int) -> None:
+    with pytest.raises(ValueError, match=MET):
+        run_chains(undefined_beyond(1.5, torch.inf), MALA(0.3), steps=300, thin=thin)
 
 
 @pytest.mark.parametrize("package", [metrics, samplers, targets])

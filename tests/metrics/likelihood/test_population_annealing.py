@@ -17,6 +17,7 @@ from metrics.metric import by_seed
 from samplers import DMALA, Gibbs, Kernel
 from targets import Binary, Categorical, Streams, Target
 from targets.reference_distribution import reference_distribution
+from tests.support.steps.counting_walk import CountingWalk, require_counted
 from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import random_target
 
@@ -72,6 +73,12 @@ def test_members_are_draws_of_the_target_at_the_end() -> None:
     exact = float((target.probabilities() * target.log_prob(states)).sum())
     assert abs(float(means.mean()) - exact) <= 5 * float(means.std() / math.sqrt(40))
     assert float(means.std()) < 0.5
+
+
+def test_a_whole_number_of_a_member_is_copied_with_it() -> None:
+    walk = annealing("binary", CountingWalk(), schedule(10), seeds=2, chains=20)
+    walk.advance(walk.steps)
+    require_counted(walk.state)
 
 
 def test_families_are_counted_and_start_from_the_founders() -> None:

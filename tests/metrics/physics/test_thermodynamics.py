@@ -57,6 +57,34 @@ def order(target: Target, theta: Tensor) -> Tensor:
     return (2 * theta - 1).mean(-1)
 
 
+class ByNumbers(Ising):
+    """Its log Z is computed in numbers of NumPy, which autograd does not follow."""
+
+    def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
+        return torch.tensor(float(np.log(np.exp(float(beta)))), dtype=torch.float64)
+
+
+class ByArrays(Ising):
+    def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
+        return torch.as_tensor(np.log(np.exp(torch.as_tensor(beta).numpy())))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("cls", [ByNumbers, ByArrays])
+def test_exact_energies_are_summed_where_log_z_cannot_be_differentiated(cls: type[Ising]) -> None:
+    given = {"coupling": 0.3, "field": 0.1}
+    draws = random_draws(SMALL, 20, seeds=1, chains=4)
+    small = cls(size=[2, 3], **given)
+    found, expected = (
+        measure(context(each, 1, 4), [Energy, SpecificHeat], draws).result() for each in (small, SMALL)
+    )
+    for name in ("energy_exact", "specific_heat_exact"):
+        assert float(found[name]) == pytest.approx(float(expected[name]), abs=1e-10)
+    large = cls(size=[5, 5], **given)  # 2^25 states are not listed
+    draws = random_draws(large, 20, seeds=1, chains=4)
+    assert "energy_exact" not in measure(context(large, 1, 4), [Energy], draws).result()
+
+
 def test_large_models_have_exact_energies_where_log_z_is_known() -> None:
     target = Ising(size=16, coupling=0.3)
     found = measure(context(target, 1, 30), METRICS, random_draws(target, 8, 1, 30)).result()

@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from runner.config.compose import compose
+from runner.config.construct import locate
 from runner.execution.errors import UserError
 from runner.problem.build import build
+from runner.problem.metric_directions import metric_direction
 from runner.problem.trials import check_metrics
 from samplers import Gibbs, Info, State
 from targets import Target
@@ -82,6 +84,27 @@ def test_before_the_sampler_is_tuned() -> None:
             continue
         with pytest.raises(UserError, match=SAID):
             check_metrics(replace(problem, kernel=Unsteady()))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("direction", "lower", "'min', 'max' or None as its direction, 'lower' was given"),
+        ("direction", False, "'min', 'max' or None as its direction, False was given"),
+        ("bounds", 1.0, "a pair of its least and its largest value as its bounds, 1.0 was given"),
+        ("bounds", (0, None), r"as its bounds, \(0, None\) was given"),
+        ("bounds", (1.0, 0.0), r"as its bounds, \(1.0, 0.0\) was given"),
+    ],
+)
+def test_what_tables_read_of_the_class(key: str, value: object, said: str) -> None:
+    """Even where no step can be tried: the table would fail after the work."""
+    problem = build(compose(["target=bernoulli4", "sampler=gibbs", "metric=tv", "task.start=uniform", FAR]))
+    cls = locate("far_metric.Far", "metric.far._target_")
+    setattr(cls, key, value)
+    for kernel in (Gibbs(), Laddered()):
+        with pytest.raises(UserError, match=f"^metric: the metric far must have .*{said}"):
+            check_metrics(replace(problem, kernel=kernel))
+    assert metric_direction("far", "far_metric.Far") == "none"
 
 
 def test_the_model_keeps_its_empty_reference_sample() -> None:

@@ -24,6 +24,7 @@ from samplers.tuning.step_size_tuning import StepSizeTuning
 from samplers.tuning.tunable import TuningResult
 from targets import RBM, Ordinal, Target
 from targets.randomness import Generator
+from tests.support.steps.counting_walk import CountingWalk, require_counted
 from tests.support.training import (
     AUTOMATIC,
     KERNELS,
@@ -239,6 +240,13 @@ def test_positions_turns_and_labels_go_on_through_the_updates(method: str) -> No
     assert int(aux["tempering.turn"]) == 10
     assert torch.equal(aux["tempering.replica"].sort(0).values[:, 0, 0], torch.arange(3))
     assert (aux["tempering.replica"] != torch.arange(3).reshape(3, 1, 1)).any()
+
+
+@METHODS
+def test_a_whole_number_of_a_chain_is_that_of_its_state(method: str) -> None:
+    run = training(CountingWalk(), settings(method=method))
+    run.advance(4)
+    require_counted(state_of(run))
 
 
 def test_contrastive_chains_start_from_the_batch() -> None:

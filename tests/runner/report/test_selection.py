@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import runner
+from metrics.trial import RESERVED
 from runner import status, table
 from runner.config.compose import compose
 from runner.config.run_settings import changed_settings, flat_settings
@@ -25,7 +26,7 @@ from runner.library.selected_runs import load_runs, selected_runs
 from runner.report.page import grid_lines
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.grid import Grid, grid_of, places_of, varied_keys
-from runner.report.selection.stored_runs import stored_runs
+from runner.report.selection.stored_runs import runs_frame, stored_runs
 from runner.report.selection_table import show_runs
 from runner.report.table_shape import Direction, MetricShape
 from runner.store.run_folder import RunFolder
@@ -181,6 +182,21 @@ def test_runs_as_a_frame(store: Path) -> None:
     assert (one["steps"], one["seconds"]) == (20, summary["seconds"])
     assert frame.loc[frame["sampler.step_size"] == "auto", "tuned.step_size"].gt(0).all()
     assert runner.load_runs is load_runs
+
+
+def test_no_value_of_a_metric_hides_a_setting(store: Path) -> None:
+    run = stored_runs(store)[0]
+    assert run.summary is not None
+    named = {"seed": 42.0, "sampler": 43.0, "tv": 0.5}
+    frame = runs_frame([replace(run, summary={**run.summary, "metrics": named})])
+    assert frame[["seed", "sampler", "tv"]].values.tolist() == [[run.seed, run.settings["sampler"], 0.5]]
+
+
+def test_the_name_of_a_setting_is_none_of_a_metric_s_value() -> None:
+    described = {"run_id", "status", "experiment", "seed", "tuned"}
+    given = ["target=rbm", "target.dataset=digits", "sampler=dmala", "model=null", "tuning.effort=0.5"]
+    keys = flat_settings(written_settings(compose(given)))
+    assert described | {key.split(".", 1)[0] for key in keys} <= set(RESERVED)
 
 
 EXPERIMENT = """# @package _global_

@@ -277,6 +277,11 @@ def test_a_prepared_kernel_refuses_another_inverse_temperature(kernel: Kernel) -
     # The tensor that was right before, changed in place.
     with pytest.raises(ValueError, match=refused):
         prepared.step(target, state, beta.mul_(0.5), generator)
+    beta = ONE.clone()
+    prepared.step(target, state, beta, generator)
+    beta.numpy()[...] = 0.5  # a change that torch does not count
+    with pytest.raises(ValueError, match=refused):
+        prepared.step(target, state, beta, generator)
 
 
 @pytest.mark.parametrize("alpha", [0.15, 5.0])

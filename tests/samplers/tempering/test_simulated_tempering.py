@@ -16,6 +16,7 @@ from samplers import (
     Gibbs,
     Kernel,
     MetropolisHastings,
+    ParallelTempering,
     RandomWalk,
     SimulatedTempering,
     State,
@@ -24,6 +25,7 @@ from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.simulated.simulated_tempering import LEVEL
 from targets import Binary, GaussianMixture, Ordinal, Streams
 from tests.support.checks import dkw_band, largest_gap
+from tests.support.steps.counting_walk import CountingWalk, require_counted
 from tests.support.steps.stepping import seeded, walked
 from tests.support.targets.level_log_partitions import level_log_partitions
 from tests.support.targets.small_targets import random_target
@@ -111,6 +113,22 @@ def test_chains_start_hot_move_in_level_or_space_and_keep_their_level_when_refre
     assert len(state.aux[LEVEL].unique()) == 3
     anew = sampler.refreshed(target, state, ONE)
     assert torch.equal(anew.aux[LEVEL], state.aux[LEVEL])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        SimulatedTempering(CountingWalk(), LADDER, log_partition=right("binary")),
+        ParallelTempering(CountingWalk(), LADDER),
+    ],
+    ids=["simulated", "parallel"],
+)
+def test_a_whole_number_of_a_chain_stays_with_its_state(kernel: Kernel) -> None:
+    target, generator = TARGETS["binary"], Streams([1], "chain")
+    state = kernel.init(target, target.initial((*kernel.axes, 1, 20), generator), ONE)
+    for _ in range(10):
+        state, _ = kernel.step(target, state, ONE, generator)
+    require_counted(state)
 
 
 def test_each_level_has_its_own_step_size() -> None:

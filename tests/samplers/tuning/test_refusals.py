@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -117,7 +118,9 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ({"log_partition": [0.0, 1.0]}, "one number for each level of a given ladder"),
         ({"log_partition": [0.0, 1.0, NAN]}, "^log_partition must be finite"),
         ({"ladder": "auto", "log_partition": [0.0, 1.0, 2.0]}, "of a given ladder"),
-        ({"log_partition": 1.0}, "one number for each level"),
+        ({"log_partition": 1.0}, "one number for each level .*, 1.0 was given$"),
+        ({"log_partition": torch.zeros(2)}, r"one number for each level .*, \[0.0, 0.0\] was given$"),
+        ({"log_partition": np.zeros((1, 3))}, r"one number for each level .*, \[\[0.0, 0.0, 0.0\]\] was"),
         ({"partition": "inductiv"}, "did you mean 'inductive'"),
         ({"step_size": [1.0, 2.0]}, "one number for each rung"),
         ({"step_size": -1.0}, "positive"),
@@ -194,6 +197,20 @@ def test_what_is_open_is_known_before_the_tuning() -> None:
     assert tunable(ACS, cycle_length=4, step_size=0.6).open == ("min_step_size", "balancing")
     assert tunable(PT, configured(DMALA)).open == ("ladder", "step_size")
     assert isinstance(configured(PT, configured(DMALA), **PAIR, step_size=1.0), ParallelTempering)
+
+
+@pytest.mark.parametrize("made", [list, torch.tensor, np.array, lambda x: np.array(x, np.float32)])
+def test_numbers_of_levels_may_stand_in_a_tensor_or_an_array(made: Any) -> None:
+    ladder, log_partition = made([1.0, 0.5]), made([1.0, 2.0])
+    for chain in (
+        ST(Gibbs(), ladder, log_partition),
+        configured(ST, Gibbs(), ladder=ladder, log_partition=log_partition),
+    ):
+        assert isinstance(chain, SimulatedTempering)
+        assert chain.betas.tolist() == [1.0, 0.5]
+        assert chain.log_partition.tolist() == [1.0, 2.0]
+    assert tunable(ST, configured(DMALA), ladder=ladder).given["ladder"] == [1.0, 0.5]
+    assert tunable(PT, configured(DMALA), ladder=ladder).given["ladder"] == [1.0, 0.5]
 
 
 ONE, TWO = torch.ones(()), torch.tensor([1.0, 2.0])
