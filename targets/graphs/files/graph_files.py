@@ -13,6 +13,7 @@ from targets.checks import one_of
 from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import file_content, given_file, one_line
 from targets.graphs.files.numbered_files import add_edge, dimacs, gset, metis, text_lines
+from targets.graphs.files.pajek import pajek
 from targets.graphs.graph import Graph, as_graph
 
 AUTO = "auto"
@@ -49,8 +50,17 @@ def read_graph(path: Path, file_format: str = AUTO) -> Graph:
         raise DataError(f"'{path}' is no {name} file: {error}") from error
     except Exception as error:  # the parsers of networkx raise whatever they trip over
         raise DataError(f"'{path}' is no {name} file: {one_line(error)}") from error
+    found = _labelled(found)
     # What begins with a digit is part of a name, as in C125.9, and no suffix.
     return as_graph(found, f"'{path}'", plain.name if plain.suffix[1:2].isdigit() else plain.stem)
+
+
+def _labelled(graph: networkx.Graph[Any]) -> networkx.Graph[Any]:
+    """The nodes by their labels, as GML, GraphML and Pajek files may give them, where no two are the same."""
+    labels = {node: str(label) for node, label in graph.nodes(data="label") if label is not None}
+    if not len(set(labels.values())) == len(labels) == len(graph):
+        return graph
+    return networkx.relabel_nodes(graph, labels)
 
 
 def _detected(path: Path, raw: bytes) -> str:
@@ -126,7 +136,7 @@ FORMATS: dict[str, Callable[[bytes], Any]] = {
     "graphml": lambda raw: networkx.read_graphml(io.BytesIO(raw)),
     "graph6": lambda raw: networkx.from_graph6_bytes(raw.strip()),
     "sparse6": lambda raw: networkx.from_sparse6_bytes(raw.strip()),
-    "pajek": _parsed(networkx.parse_pajek),
+    "pajek": pajek,
 }
 """From the bytes of a file to a graph of networkx, by the name of the format."""
 
