@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import networkx
 from targets.checks import one_of
 from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import file_content, given_file, one_line
+from targets.graphs.files.attributed_files import gml, graphml
 from targets.graphs.files.numbered_files import add_edge, dimacs, gset, metis, text_lines
 from targets.graphs.files.pajek import pajek
 from targets.graphs.graph import Graph, as_graph
@@ -132,8 +132,8 @@ FORMATS: dict[str, Callable[[bytes], Any]] = {
     "gset": gset,
     "metis": metis,
     "adjacency_list": _parsed(networkx.parse_adjlist),
-    "gml": _parsed(lambda lines: networkx.parse_gml(lines, label="id")),
-    "graphml": lambda raw: networkx.read_graphml(io.BytesIO(raw)),
+    "gml": gml,
+    "graphml": graphml,
     "graph6": lambda raw: networkx.from_graph6_bytes(raw.strip()),
     "sparse6": lambda raw: networkx.from_sparse6_bytes(raw.strip()),
     "pajek": pajek,

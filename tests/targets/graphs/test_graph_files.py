@@ -27,6 +27,11 @@ GSET = "5 5\n1 2 3\n1 4 -1\n2 3 1\n2 4 1\n3 4 2\n"
 DIMACS = "c a comment\np edge 5 5\ne 1 2 3\ne 1 4 -1\ne 2 3\ne 2 4\ne 3 4 2\n"
 METIS = "% weights of the edges\n5 5 1\n2 3 4 -1\n1 3 3 1 4 1\n2 1 4 2\n1 -1 2 1 3 2\n\n"
 METIS_NODES = "5 5 011 2\n9 9 2 3 4 -1\n9 9 1 3 3 1 4 1\n9 9 2 1 4 2\n9 9 1 -1 2 1 3 2\n9 9\n"
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="edge" attr.name="weight" attr.type="double"><default>2.5</default></key>
+<graph edgedefault="undirected"><node id="x"/><node id="y"/><node id="z"/>
+<edge source="x" target="y"><data key="d0">3</data></edge><edge source="y" target="z"/></graph></graphml>"""
+GML = 'graph [ node [ id 5 label "A" ] node [ id 7 label "B" ] edge [ source 5 target 7 value {} ] ]'
 FILES = {
     "G99": (GSET, 5, EDGES),
     "own.txt": (GSET, 5, EDGES),
@@ -50,11 +55,12 @@ FILES = {
     "own.edgelist": ("# a list\n1 2 3\n1, 4, -1\n2 3\n2 4 # one\n3 4 2\n", 4, AS_THEY_COME),
     "own.gml": ("\n".join(networkx.generate_gml(GRAPH)), 5, EDGES),
     "own.graphml": ("\n".join(networkx.generate_graphml(GRAPH)), 5, EDGES),
+    "default.graphml": (GRAPHML, 3, [(1, 2, 3.0), (2, 3, 2.5)]),
     "own.adjlist": ("\n".join(networkx.generate_adjlist(GRAPH)), 5, UNWEIGHTED),
     "own.g6": (networkx.to_graph6_bytes(BARE, header=False).decode(), 5, PLAIN),
     "own.s6": (networkx.to_sparse6_bytes(BARE).decode(), 5, PLAIN),
     "drawn.net": (
-        '*Network "mine"\n*Vertices 5\n1 "a b" 0.1 0.2 ic Red\n2 "a b"\n% 1 5 1\n*Arcs\n*Edges\n1 2 3 c Blue\n'
+        '*Network "m"\n*Vertices 5\n1 "a b" 0.1 0.2 ic Red\n2 "a b"\n% 1 5 1\n*Arcs\n*Edges\n1 2 3 c Blue\n'
         "1 4 -1\n"
         '/* nothing */\n*Edges :2 "second"\n2 3\n2 4 1\n3 4 2\n',
         5,
@@ -75,6 +81,12 @@ def test_every_format_gives_the_same_graph(tmp_path: Path, name: str, zipped: bo
     assert graph.name == ("C125.9" if name == "C125.9" else Path(name).stem)
     assert (graph.edges + 1).tolist() == [[one, other] for one, other, _ in edges]
     assert graph.weights.tolist() == [weight for *_, weight in edges]
+
+
+@pytest.mark.parametrize("value", ["1", '"of no number"'])
+def test_a_value_that_would_be_no_other_weight_is_not_refused(tmp_path: Path, value: str) -> None:
+    (tmp_path / "own.gml").write_text(GML.format(value))
+    assert read_graph(tmp_path / "own.gml").weights.tolist() == [1.0]
 
 
 def test_a_format_may_be_named(tmp_path: Path) -> None:
@@ -198,6 +210,16 @@ DAMAGED = [
         "a.net",
         "*Vertices 2\n*Matrix\n0 1\n1 0\n",
         "its sections must be *Vertices and *Edges, *Matrix is there",
+    ),
+    (
+        "a.gml",
+        GML.format(4),
+        "is no gml file: the edge 5-7 has value and no weight: name it weight, or",
+    ),
+    (
+        "a.graphml",
+        GRAPHML.replace('"weight"', '"Weight"'),
+        "the edge x-y has Weight and no weight: name it weight",
     ),
     ("a.net", "*Vertices 3\n*Edges\n1 2\n*Arcs\n2 3 1\n", "it must be undirected, it has the arc '2 3 1'"),
     ("a.net", "*Vertices 2\n*Edges\n1 3\n", "its nodes must be from 1 to 2, the edge 1-3 was given"),
