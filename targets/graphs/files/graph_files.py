@@ -114,7 +114,8 @@ def _require_edges_alone(raw: bytes) -> None:
     if others or not rows or len(rows[0][1]) != 2:
         return
     nodes, edges = map(int, rows[0][1])
-    numbered = all(1 <= int(name) <= nodes for _, words in rows[1:] for name in words[:2])
+    names = [int(name) for _, words in rows[1:] for name in words[:2]]
+    numbered = any(all(first <= name < first + nodes for name in names) for first in (0, 1))
     if edges == len(rows) - 1 and numbered and edges <= nodes * (nodes - 1) // 2:
         raise DataError(
             f"its first line, '{nodes} {edges}', may be an edge or the numbers of nodes and edges: name "

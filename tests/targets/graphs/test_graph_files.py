@@ -187,6 +187,7 @@ DAMAGED = [
     ),
     ("a.csv", "source,target\n1,2\n2,3\n", "numbers and words, such as '1' and 'source' (line 1)"),
     ("a.txt", "4 3\n1 2\n2 3\n3 4\n", SIZES),
+    ("a.txt", "4 3\n0 1\n1 2\n2 3\n", SIZES),
     ("a.edges", "% a comment\n4 3\n1 2\n2 3\n3 4\n", SIZES),
     ("a.csv", "4,3\n1,2\n2,3\n3,4\n", SIZES),
     ("a.col", "c nothing\n", "is no dimacs file: it must have a line 'p edge NODES EDGES'"),
