@@ -25,9 +25,13 @@ def kaufman_log_partition(coupling: Tensor, sides: tuple[int, int]) -> Tensor:
     # At J = 0 the formula is 0 times infinity; so small a J gives log Z to the last digit.
     coupling = torch.where(coupling == 0.0, 1e-12, coupling)
     twice = 2.0 * coupling
-    level = torch.arange(2 * n, dtype=torch.float64, device=coupling.device)
-    cosines = twice.cosh() / twice.tanh() - torch.cos(math.pi / n * level)
-    angles = 0.5 * m * torch.acosh(cosines[1:])
+    # Strong couplings overflow in cosh 2J and in its square, the derivative's: all is in logarithms.
+    log_sinh = twice + (-torch.expm1(-2.0 * twice)).log() - math.log(2.0)
+    log_cosh = twice + (-2.0 * twice).exp().log1p() - math.log(2.0)
+    log_first = 2.0 * log_cosh - log_sinh
+    level = torch.arange(1, 2 * n, dtype=torch.float64, device=coupling.device)
+    log_cosines = log_first + (-torch.cos(math.pi / n * level) * (-log_first).exp()).log1p()
+    angles = 0.5 * m * (log_cosines + (-torch.expm1(-2.0 * log_cosines)).sqrt().log1p())
     first = 0.5 * m * (twice + coupling.tanh().log())
     # log 2 cosh x and log 2 sinh x for x > 0; the factor of g_0 has either sign and stays apart.
     cosh, sinh = angles + (-2.0 * angles).exp().log1p(), angles + (-(-2.0 * angles).exp()).log1p()
@@ -38,4 +42,4 @@ def kaufman_log_partition(coupling: Tensor, sides: tuple[int, int]) -> Tensor:
     size, left = sign * first, (-2.0 * sign * first).exp()
     even = (1.0 + left) + sign * (1.0 - left) * (even_sinh - even_cosh).exp()
     others = (odd_sinh - odd_cosh).exp() + (size + even_cosh - odd_cosh).exp() * even
-    return 0.5 * n * m * (2.0 * twice.sinh()).log() - math.log(2.0) + odd_cosh + others.log1p()
+    return 0.5 * n * m * (log_sinh + math.log(2.0)) - math.log(2.0) + odd_cosh + others.log1p()
