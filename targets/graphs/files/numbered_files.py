@@ -22,11 +22,11 @@ def text_lines(raw: bytes) -> list[str]:
 
 
 def gset(raw: bytes) -> networkx.Graph[Any]:
-    """The numbers of nodes and edges, then an edge a line with its weight."""
-    rows = [line.split() for line in text_lines(raw) if line.strip()]
+    """The numbers of nodes and edges, then an edge a line with its weight; ``#`` begins a comment."""
+    rows = [line.split() for line in text_lines(raw) if line.strip() and not line.lstrip().startswith("#")]
     if not rows or len(rows[0]) != 2:
         raise DataError("its first line must have the numbers of nodes and edges")
-    nodes, edges = map(int, rows[0])
+    nodes, edges = map(node_number, rows[0])
     _require_edges(len(rows) - 1, [edges], f"{edges}")
     graph = numbered_graph(nodes, rows[1:])
     if graph.number_of_edges() < edges:

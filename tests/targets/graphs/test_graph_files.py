@@ -35,6 +35,7 @@ GML = 'graph [ node [ id 5 label "A" ] node [ id 7 label "B" ] edge [ source 5 t
 FILES = {
     "G99": (GSET, 5, EDGES),
     "own.txt": (GSET, 5, EDGES),
+    "comment.txt": ("# mine\n" + GSET, 5, EDGES),
     "own.mc": (GSET, 5, EDGES),
     "own.col": (DIMACS, 5, EDGES),
     "both.clq": ("p col 5 10\n" + "".join(f"e {a} {b}\ne {b} {a}\n" for a, b, _ in EDGES), 5, PLAIN),
