@@ -107,7 +107,9 @@ def read_instance(path: Path) -> Instance:
 
 def tour_beside(path: Path) -> Path:
     """Where the shortest tour of the instance at `path` is expected."""
-    return path.with_name(f"{path.name.removesuffix('.gz').removesuffix('.tsp')}.opt.tour")
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    plain = plain.with_suffix("") if plain.suffix.lower() in (".tsp", ".atsp") else plain
+    return plain.with_name(f"{plain.name}.opt.tour")
 
 
 def read_tour(path: Path, size: int) -> Tensor:

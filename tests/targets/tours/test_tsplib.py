@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from targets.datasets.dataset import DataError
-from targets.tours.tsplib import FORMATS, OPTIMA, find_instance, length, read_instance, read_tour
+from targets.tours.tsplib import FORMATS, OPTIMA, find_instance, length, read_instance, read_tour, tour_beside
 from tests.support.error_message import error_message
 
 POINTS = [(0.0, 0.0), (3.0, 4.0), (1.0, 1.0), (6.0, 0.5)]
@@ -117,6 +117,12 @@ def test_the_published_optimum_is_that_of_the_name_and_size(tmp_path: Path) -> N
     assert read_instance(named).optimum == OPTIMA["gr17"]
 
 
+@pytest.mark.parametrize("name", ["own.tsp", "own.TSP", "own.atsp", "own.tsp.gz", "own.ATSP.gz", "own"])
+def test_the_tour_beside_a_file_has_its_name(name: str) -> None:
+    assert tour_beside(Path("folder") / name) == Path("folder/own.opt.tour")
+    assert tour_beside(Path(name.replace("own", "v1.2"))) == Path("v1.2.opt.tour")
+
+
 def test_a_file_may_be_gzipped_and_below_the_data_root(tmp_path: Path) -> None:
     (tmp_path / "tsplib").mkdir()
     below = tmp_path / "tsplib" / "own.tsp"
@@ -188,6 +194,8 @@ def test_a_damaged_file_or_tour_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     said = error_message(DataError, find_instance, "x.tsp", str(tmp_path))
     assert said.startswith("file must be null or a TSPLIB file, 'x.tsp' was given, which is not")
+    said = error_message(DataError, find_instance, "/nowhere/x.tsp", str(tmp_path))
+    assert said == "file must be null or a TSPLIB file, '/nowhere/x.tsp' was given, which is not there"
     for root in (None, "", " "):
         said = error_message(DataError, find_instance, "x.tsp", root)
         assert said.endswith("DATA_ROOT=DIR or data.root=DIR says no other place")
