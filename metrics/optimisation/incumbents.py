@@ -12,6 +12,9 @@ from metrics.requirements import require_members
 from samplers.kernel import Info
 from targets.graphs.objective import HasObjective
 
+SAME = 1e-12
+"""A smaller relative difference is the rounding of sums of weights that are not whole: it is none."""
+
 MEMBERS = ("direction", "scale", "objective", "feasible", "repaired", "optimum", "best_known")
 
 
@@ -43,10 +46,12 @@ def require_known(metric: str, context: Context) -> tuple[HasObjective, float]:
 def relative_gap(target: HasObjective, known: float, objective: Tensor) -> Tensor:
     """How much worse each objective is than the one known, as a share of it; of 0 the difference itself.
 
-    Infinite for an objective of NaN, which is that of no solution; below 0 if it is better.
+    Infinite for an objective of NaN, which is that of no solution; below 0 if it is better, and 0 within
+    `SAME`.
     """
     worse = known - objective if target.direction == "max" else objective - known
-    return (worse / (abs(known) or 1.0)).nan_to_num(nan=torch.inf)
+    gap = (worse / (abs(known) or 1.0)).nan_to_num(nan=torch.inf)
+    return gap.masked_fill(gap.abs() < SAME, 0.0)
 
 
 class Incumbents(Statistic):

@@ -35,6 +35,9 @@ PLAIN = ("model", DEVICE, "dtype", "streams", "threads", COMPILE)
 CODE = "code"
 """Where the written configuration of a run has digests of the user's own code, by group."""
 
+CONTENT = "content"
+"""Where the written configuration of a run has digests of the files of its target, by their keys."""
+
 UNLISTED = {"task.keep": 0, "task.series": 0}
 """Settings that runs of earlier versions have not, with the value that changes nothing.
 
@@ -53,7 +56,7 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
 
     What a scale offers is left out: the task's settings say what of it was used. The options of metrics are
     settings, as ``metric.time_to_target.gap``; which metrics there are is none. A group with code of the
-    user's own has a digest of it, as ``sampler.code``.
+    user's own has a digest of it, as ``sampler.code``, and a file of the target, as ``target.file.content``.
     """
     found: Settings = {}
     for group in CHOSEN:
@@ -68,6 +71,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     for key in (key for key, value in UNLISTED.items() if found.get(key) == value):
         del found[key]
     found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
+    contents = (config.get(CONTENT) or {}).items()
+    found |= {f"target.{name}.{CONTENT}": digest for name, digest in contents}
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import conf
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.overrides import Names
-from runner.config.run_settings import CODE, Settings, changed_settings, flat_settings
+from runner.config.run_settings import CODE, CONTENT, Settings, changed_settings, flat_settings
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
 
@@ -62,7 +62,7 @@ def run_name(
     column = _column(table.get("columns") or [], every)
     versions = (table.get("published") or {}).get("versions") or {}
     papers = dict.fromkeys(str(version["paper"]) for version in versions.values())
-    named = {key: value for key, value in own.items() if not key.endswith(f".{CODE}")}
+    named = {key: value for key, value in own.items() if not key.endswith((f".{CODE}", f".{CONTENT}"))}
     parts = [row or _described("sampler", every, named), column or _described("target", every, named)]
     seed = f" · seed {config.get('seed')}"
     text = " · ".join(filter(None, parts))[: LONGEST - len(seed)]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig
 
 from runner.catalogue.source import source_of
-from runner.config.data import instance_files
 from runner.config.data.datasets import dataset_identity, file_digest, unknown_files
+from runner.config.data.instance_files import instance_identity
 from runner.config.data.known_files import verifies
 from runner.config.data.tabular import unknown_rows
 from runner.config.key_group import node
@@ -32,7 +32,7 @@ def target_identity(target: dict[str, Any]) -> dict[str, Any]:
     """
     if "training" in target:
         return _with_data(target)
-    return instance_files.instance_identity(target) if instance_files.names_a_file(target) else target
+    return instance_identity(target)
 
 
 def learned_identity(target: dict[str, Any]) -> dict[str, Any]:

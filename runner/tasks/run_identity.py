@@ -8,7 +8,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.run_settings import COMPILE
+from runner.config.data.instance_files import file_digests
+from runner.config.run_settings import COMPILE, CONTENT
 from runner.config.values import INDEPENDENT, SHARED, streams_of
 from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.devices import device_type
@@ -84,13 +85,16 @@ def compile_identity(config: DictConfig, device: str) -> dict[str, str]:
 def written_run(config: DictConfig) -> dict[str, Any]:
     """What is written of `config` with each of its runs, without the seed; a compiled one says that it is.
 
-    The target is as its task reads it: a model that is named is what its file says.
+    The target is as its task reads it: a model that is named is what its file says. Digests of the target's
+    other files stand at `CONTENT`.
     """
     compiled = compile_identity(config, device_type(config.device))
     written = written_settings(config)
-    # Where the file of a model is gone meanwhile, the run fails by that.
+    # Where a file is gone meanwhile, the run fails by that.
     with suppress(UserError):
         written["target"] = task_of(config).target_read(config)
+        if isinstance(written["target"], Mapping) and (found := file_digests(written["target"])):
+            written[CONTENT] = found
     return written | ({COMPILE: True} if compiled else {})
 
 

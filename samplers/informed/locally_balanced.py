@@ -10,6 +10,7 @@ from samplers.kernel import State
 from samplers.proposals.balancing_functions import BalancingFunction
 from targets.checks import whole_number
 from targets.randomness import Generator
+from targets.spaces import level_space
 from targets.target import Target
 
 
@@ -21,6 +22,9 @@ class LocallyBalanced(PathKernel):
     against the reversed order. With ``balancing_function=sqrt differences=gradient`` and one site the moves
     are those of GWG.
 
+    On two levels a move is a flip: an even number of `sites` never leaves the states with the start's parity,
+    and as many as coordinates only go to and fro. Both are refused.
+
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
     Source: Zanella (2020), the pointwise informed proposals that are locally balanced.
@@ -28,7 +32,7 @@ class LocallyBalanced(PathKernel):
     Args:
         balancing_function: g: ``sqrt``, ``barker`` t / (1 + t), ``min``, ``max``, or the path of a function
             of log t that gives log g(t).
-        sites: how many coordinates move in a step.
+        sites: how many coordinates move in a step; on two levels 1, or odd and below the dimension.
         differences: ``exact``, ``gradient``, or ``auto``: exact where the target has them.
     """
 
@@ -46,6 +50,13 @@ class LocallyBalanced(PathKernel):
         super().check(target)
         if self.sites > target.space.d:
             raise ValueError(f"sites must be at most {target.space.d}, the dimension, {self.sites} was given")
+        space = level_space(type(self).__name__, target.space)
+        stuck = self.sites % 2 == 0 or self.sites == space.d
+        if space.levels == 2 and self.sites > 1 and stuck:
+            raise ValueError(
+                f"sites must be 1, or odd and below {space.d}, the dimension, on spaces of two levels, where "
+                f"flips of {self.sites} at once do not reach all states, {self.sites} was given"
+            )
 
     def longest(self, d: int) -> int:
         return self.sites

@@ -32,7 +32,7 @@ class NormCut(GraphProblem):
         root: folder of all data sets.
         file_format: ``auto``, or a name of `targets.graphs.files.graph_files.FORMATS`.
         scale: a positive number.
-        parts: K, at least 2.
+        parts: K, at least 2, and at most the number of nodes with edges of a weight above 0.
         penalty: of each empty part, at least 2: then a node moved into it never makes U smaller.
 
     Raises:
@@ -55,9 +55,13 @@ class NormCut(GraphProblem):
     ) -> None:
         found = graph_of(graph, file, root, file_format)
         self.parts, self.penalty = whole_number("parts", parts, 2), within("penalty", penalty, 2.0, 1e6)
-        if parts > found.nodes:
-            raise ValueError(f"parts must be at most the graph's {found.nodes} nodes, {parts} was given")
         _require_volumes("graph" if file is None else "file", found)
+        served = len(set(found.edges[found.weights > 0].flatten().tolist()))
+        if parts > served:
+            raise ValueError(
+                f"parts must be at most {served}, the graph's nodes with edges of a weight above 0, "
+                f"{parts} was given"
+            )
         super().__init__(found, scale, Categorical(found.nodes, parts))
 
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:

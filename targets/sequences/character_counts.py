@@ -31,9 +31,12 @@ def read_text(path: str | None) -> str:
             return beside.read_text(encoding="utf-8")
         return importlib.metadata.distribution("rungwise").read_text("licenses/LICENSE") or ""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        text = Path(path).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, TypeError) as error:
         raise ValueError(f"text must be a file that can be read as UTF-8, {path!r} was given") from error
+    if "\0" in text:  # UTF-16 reads as UTF-8, with such a character beside each letter
+        raise ValueError(f"text must be a file in UTF-8, {path!r} has characters of value 0")
+    return text
 
 
 def letter_log_probs(places: Tensor, order: int, smoothing: float) -> Tensor:

@@ -66,7 +66,9 @@ class LetterInfilling(Multilinear):
         self.order = int(within("order", whole_number("order", order), 2, HIGHEST_ORDER))
         whole_number("length", length, order)
         whole_number("instance_seed", instance_seed, 0)
-        missing = max(1, round(length * within("masked", masked, 0.0, 1.0)))
+        missing = round(length * within("masked", masked, 0.0, 1.0))
+        if not missing:
+            raise ValueError(f"masked must leave a letter of {length} to fill in, {masked} was given")
         letters = letters_of(read_text(text))
         if len(letters) < length:
             raise ValueError(f"length must be at most that of the text, {len(letters)}; {length} was given")

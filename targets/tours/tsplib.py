@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_lowercase
 
 import torch
 from torch import Tensor
@@ -35,7 +36,7 @@ OPTIMA = {
     "eil51": 426,
     "berlin52": 7542,
 }
-"""Lengths of the shortest tours of instances that are published without a tour."""
+"""Lengths of the shortest tours of instances that are published without a tour; names end with the size."""
 
 FORMATS = {
     # First whether rows are right of the diagonal, then whether they include the diagonal.
@@ -92,13 +93,13 @@ def read_instance(path: Path) -> Instance:
         distances = _explicit(path, keys, _section(path, sections, "EDGE_WEIGHT_SECTION", kind), size)
     else:
         rows = _section(path, sections, "NODE_COORD_SECTION", kind)
-        points = _numbers(path, "NODE_COORD_SECTION", rows, 3 * size).reshape(size, 3)
-        distances = DISTANCES[kind](points[:, 1:])
+        distances = DISTANCES[kind](_points(path, rows, size))
     if not bool((distances >= 0).all() & (distances > 0).any()):
         raise DataError(f"'{path}' must hold distances of at least 0, and not of 0 alone")
     name = keys.get("NAME", path.stem).removesuffix(".tsp")
     beside = tour_beside(path)
-    optimum: float | None = OPTIMA.get(name)
+    # A file may have the name of another instance.
+    optimum: float | None = OPTIMA.get(name) if name.lstrip(ascii_lowercase) == str(size) else None
     if beside.is_file():
         optimum = length(distances, read_tour(beside, size))
     return Instance(distances, optimum)
@@ -106,7 +107,9 @@ def read_instance(path: Path) -> Instance:
 
 def tour_beside(path: Path) -> Path:
     """Where the shortest tour of the instance at `path` is expected."""
-    return path.with_name(f"{path.name.removesuffix('.gz').removesuffix('.tsp')}.opt.tour")
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    plain = plain.with_suffix("") if plain.suffix.lower() in (".tsp", ".atsp") else plain
+    return plain.with_name(f"{plain.name}.opt.tour")
 
 
 def read_tour(path: Path, size: int) -> Tensor:
@@ -175,6 +178,16 @@ def _numbers(path: Path, section: str, words: Sequence[str], count: int) -> Tens
     if len(values) != count or not all(map(math.isfinite, values)):
         raise DataError(f"'{path}': {section} must hold {count} finite numbers, it holds {len(values)}")
     return torch.tensor(values, dtype=torch.float64)
+
+
+def _points(path: Path, words: Sequence[str], size: int) -> Tensor:
+    """Coordinates of the cities in the order of their numbers, which tours are in, ``(n, 2)``."""
+    section = "NODE_COORD_SECTION"
+    numbers, x, y = _numbers(path, section, words, 3 * size).reshape(size, 3).T
+    order = numbers.argsort()
+    if numbers[order].tolist() != list(range(1, size + 1)):
+        raise DataError(f"'{path}': {section} must number the cities from 1 to {size}, each once")
+    return torch.stack([x, y], -1)[order]
 
 
 def _explicit(path: Path, keys: dict[str, str], words: Sequence[str], size: int) -> Tensor:

@@ -105,7 +105,8 @@ INEXACT = ("dula", "released_dmala")
 NOT_ON = {
     **dict.fromkeys(("block_gibbs_2", "gwg"), ("rbm",)),
     **dict.fromkeys(("locally_balanced", "dlmc"), ("rbm", "categorical")),
-    **dict.fromkeys(("locally_balanced_2", "pas", "pas_replacement"), ("rbm", "ordinal")),
+    "locally_balanced_2": ("rbm", "ordinal", "binary"),
+    **dict.fromkeys(("pas", "pas_replacement"), ("rbm", "ordinal")),
     **dict.fromkeys(("dlmc_forward", "dmala_newton"), ("rbm", "ordinal")),
     "swendsen_wang_two": ("ising",),
 }
@@ -143,6 +144,17 @@ def test_exact_kernels_leave_the_target_invariant(name: str, where: str) -> None
                 assert float((matrix.sum(-1) - 1).abs().max()) <= 1e-12
                 if kernel.exact:
                     assert invariance(kernel, target, beta, aux) <= 1e-12
+
+
+@pytest.mark.parametrize(("name", "where"), PAIRS)
+def test_every_state_is_reached_from_every_other(name: str, where: str) -> None:
+    target, kernel = SMALL[where], SAMPLERS[name](1.0)
+    step = torch.eye(target.space.size, dtype=torch.bool)
+    for aux in positions(kernel, target):  # all of a cycle
+        step = ((step.double() @ transition_matrix(kernel, target, 0.5, aux)) > 0) | step
+    for _ in range(target.space.size.bit_length()):
+        step = (step.double() @ step.double()) > 0
+    assert step.all()
 
 
 @pytest.mark.parametrize(("name", "where"), PAIRS)

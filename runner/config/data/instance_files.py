@@ -1,4 +1,4 @@
-"""The identity of a problem from a file, a tour's or a graph's: the content of the file, not its path."""
+"""The identity of a problem from a file, of a tour, a graph or a text: the content of it, not its path."""
 
 from __future__ import annotations
 
@@ -12,35 +12,57 @@ from runner.execution.errors import UserError, one_sentence
 UNREAD = ("cities", "instance_seed", "graph")
 """Keys of random instances, which a file replaces."""
 
-
-def names_a_file(target: Mapping[str, Any]) -> bool:
-    """Whether a target's node is one that may name the file of a problem."""
-    return "file" in target and "root" in target
+TEXT = "text"
+"""Key of a target's text file; null is a text of the project's own."""
 
 
 def instance_identity(target: Mapping[str, Any]) -> dict[str, Any]:
-    """The node of a target with digests of its file, and of the tour beside it, instead of their paths.
+    """The node of a target with digests of its file, of the tour beside it, and of its text, not their paths.
 
     A graph's file keeps its name: it says the format, and which best objective has been published.
 
     Raises:
         UserError: if the file is not there.
     """
+    digests = file_digests(target)
+    if not _may_name_a_file(target):
+        return {**target, **digests}
     rest = {key: value for key, value in target.items() if key != "root"}
-    if target["file"] is None:
-        return rest
+    if "file" not in digests:
+        return {**rest, **digests}
+    own = {key: value for key, value in rest.items() if key not in UNREAD}
+    if "graph" in target:
+        return {**own, **digests, "instance": Path(str(target["file"])).name}
+    return {**own, "tour": None, **digests}
+
+
+def file_digests(target: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of the files of a target's node: of ``file``, of the ``tour`` beside it and of ``text``.
+
+    Only those that the node names; a text that is not there is refused where it is read.
+
+    Raises:
+        UserError: if the file is not there.
+    """
+    found = _instance_digests(target) if _may_name_a_file(target) and target["file"] is not None else {}
+    text = Path(str(target.get(TEXT))).expanduser()
+    return found | ({TEXT: file_digest(text)} if target.get(TEXT) is not None and text.is_file() else {})
+
+
+def _may_name_a_file(target: Mapping[str, Any]) -> bool:
+    return "file" in target and "root" in target
+
+
+def _instance_digests(target: Mapping[str, Any]) -> dict[str, str]:
     from targets.datasets.dataset import DataError
     from targets.graphs.files import graph_files
     from targets.tours.tsplib import find_instance, tour_beside
 
-    is_graph, given = "graph" in target, str(target["file"])
+    is_graph = "graph" in target
     try:
-        path = (graph_files.find_graph if is_graph else find_instance)(given, target["root"])
+        path = (graph_files.find_graph if is_graph else find_instance)(str(target["file"]), target["root"])
     except DataError as error:
         raise UserError(f"target.{one_sentence(error)}.") from error
-    own = {key: value for key, value in rest.items() if key not in UNREAD}
-    if is_graph:
-        return {**own, "file": file_digest(path), "instance": Path(given).name}
+    found = {"file": file_digest(path)}
     beside = tour_beside(path)
-    tour = file_digest(beside) if beside.is_file() else None
-    return {**own, "file": file_digest(path), "tour": tour}
+    return found | ({"tour": file_digest(beside)} if not is_graph and beside.is_file() else {})

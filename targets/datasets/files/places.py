@@ -87,7 +87,7 @@ def given_file(file: str, root: str | None, folder: str, kind: str) -> Path:
         below = Path(root).expanduser() / folder / file
         if below.is_file():
             return below
-        why = f"which is not there, nor is '{below}'"
+        why = "which is not there" if here.is_absolute() else f"which is not there, nor is '{below}'"
     else:
         why = "which is not there, and DATA_ROOT=DIR or data.root=DIR says no other place"
     raise DataError(f"file must be null or {kind}, '{file}' was given, {why}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ import networkx
 from targets.checks import one_of
 from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import file_content, given_file, one_line
+from targets.graphs.files.attributed_files import gml, graphml
 from targets.graphs.files.numbered_files import add_edge, dimacs, gset, metis, text_lines
+from targets.graphs.files.pajek import pajek
 from targets.graphs.graph import Graph, as_graph
 
 AUTO = "auto"
@@ -49,8 +50,17 @@ def read_graph(path: Path, file_format: str = AUTO) -> Graph:
         raise DataError(f"'{path}' is no {name} file: {error}") from error
     except Exception as error:  # the parsers of networkx raise whatever they trip over
         raise DataError(f"'{path}' is no {name} file: {one_line(error)}") from error
+    found = _labelled(found)
     # What begins with a digit is part of a name, as in C125.9, and no suffix.
     return as_graph(found, f"'{path}'", plain.name if plain.suffix[1:2].isdigit() else plain.stem)
+
+
+def _labelled(graph: networkx.Graph[Any]) -> networkx.Graph[Any]:
+    """The nodes by their labels, as GML, GraphML and Pajek files may give them, where no two are the same."""
+    labels = {node: str(label) for node, label in graph.nodes(data="label") if label is not None}
+    if not len(set(labels.values())) == len(labels) == len(graph):
+        return graph
+    return networkx.relabel_nodes(graph, labels)
 
 
 def _detected(path: Path, raw: bytes) -> str:
@@ -104,7 +114,8 @@ def _require_edges_alone(raw: bytes) -> None:
     if others or not rows or len(rows[0][1]) != 2:
         return
     nodes, edges = map(int, rows[0][1])
-    numbered = all(1 <= int(name) <= nodes for _, words in rows[1:] for name in words[:2])
+    names = [int(name) for _, words in rows[1:] for name in words[:2]]
+    numbered = any(all(first <= name < first + nodes for name in names) for first in (0, 1))
     if edges == len(rows) - 1 and numbered and edges <= nodes * (nodes - 1) // 2:
         raise DataError(
             f"its first line, '{nodes} {edges}', may be an edge or the numbers of nodes and edges: name "
@@ -122,11 +133,11 @@ FORMATS: dict[str, Callable[[bytes], Any]] = {
     "gset": gset,
     "metis": metis,
     "adjacency_list": _parsed(networkx.parse_adjlist),
-    "gml": _parsed(lambda lines: networkx.parse_gml(lines, label="id")),
-    "graphml": lambda raw: networkx.read_graphml(io.BytesIO(raw)),
+    "gml": gml,
+    "graphml": graphml,
     "graph6": lambda raw: networkx.from_graph6_bytes(raw.strip()),
     "sparse6": lambda raw: networkx.from_sparse6_bytes(raw.strip()),
-    "pajek": _parsed(networkx.parse_pajek),
+    "pajek": pajek,
 }
 """From the bytes of a file to a graph of networkx, by the name of the format."""
 

@@ -22,13 +22,13 @@ def text_lines(raw: bytes) -> list[str]:
 
 
 def gset(raw: bytes) -> networkx.Graph[Any]:
-    """The numbers of nodes and edges, then an edge a line with its weight."""
-    rows = [line.split() for line in text_lines(raw) if line.strip()]
+    """The numbers of nodes and edges, then an edge a line with its weight; ``#`` begins a comment."""
+    rows = [line.split() for line in text_lines(raw) if line.strip() and not line.lstrip().startswith("#")]
     if not rows or len(rows[0]) != 2:
         raise DataError("its first line must have the numbers of nodes and edges")
-    nodes, edges = map(int, rows[0])
+    nodes, edges = map(node_number, rows[0])
     _require_edges(len(rows) - 1, [edges], f"{edges}")
-    graph = _numbered(nodes, rows[1:])
+    graph = numbered_graph(nodes, rows[1:])
     if graph.number_of_edges() < edges:
         raise DataError(f"its {edges} edges must differ, {graph.number_of_edges()} do")
     return graph
@@ -49,7 +49,7 @@ def dimacs(raw: bytes) -> networkx.Graph[Any]:
     # Some collections count every edge of the file twice in this line, others list it in both directions.
     allowed = [promised, 2 * promised, *([] if promised % 2 else [promised // 2])]
     _require_edges(len(edges), allowed, f"{promised} (or half or twice as many)")
-    return _numbered(int(head[2]), edges)
+    return numbered_graph(int(head[2]), edges)
 
 
 def metis(raw: bytes) -> networkx.Graph[Any]:
@@ -77,9 +77,21 @@ def metis(raw: bytes) -> networkx.Graph[Any]:
             raise DataError(
                 f"it must be undirected, node {one} lists {other} and {other} does not list {one}"
             )
-    graph = _numbered(nodes, listed)  # both directions, whose weights must be the same
+    graph = numbered_graph(nodes, listed)  # both directions, whose weights must be the same
     _require_edges(sum(int(row[0]) <= int(row[1]) for row in listed), [edges], f"{edges}")
     return graph
+
+
+def node_number(word: str) -> int:
+    """The number of a node, or of nodes.
+
+    Raises:
+        DataError: unless it is a whole number.
+    """
+    try:
+        return int(word)
+    except ValueError as error:
+        raise DataError(f"its nodes must be whole numbers, {word!r} is there") from error
 
 
 def _require_edges(found: int, allowed: Sequence[int], words: str) -> None:
@@ -87,8 +99,12 @@ def _require_edges(found: int, allowed: Sequence[int], words: str) -> None:
         raise DataError(f"it must have {words} edges, it has {found}")
 
 
-def _numbered(nodes: int, rows: Sequence[Sequence[str]]) -> networkx.Graph[Any]:
-    """A graph of nodes 1 to `nodes` with an edge a row."""
+def numbered_graph(nodes: int, rows: Sequence[Sequence[str]]) -> networkx.Graph[Any]:
+    """A graph of nodes 1 to `nodes` with an edge a row: two nodes, and perhaps a weight.
+
+    Raises:
+        DataError: if a row is none, names another node, or has another weight for an edge that is there.
+    """
     if nodes > MOST_NODES:
         raise DataError(f"it must have at most {MOST_NODES:,} nodes, {nodes:,} are given")
     graph: networkx.Graph[Any] = networkx.Graph()
@@ -96,7 +112,7 @@ def _numbered(nodes: int, rows: Sequence[Sequence[str]]) -> networkx.Graph[Any]:
     for row in rows:
         if len(row) not in (2, 3):
             raise DataError(f"an edge must have two nodes and perhaps a weight, {' '.join(row)!r} was given")
-        one, other = int(row[0]), int(row[1])
+        one, other = node_number(row[0]), node_number(row[1])
         if not 1 <= min(one, other) <= max(one, other) <= nodes:
             raise DataError(f"its nodes must be from 1 to {nodes}, the edge {one}-{other} was given")
         add_edge(graph, one, other, row[2] if len(row) == 3 else 1.0)
@@ -107,9 +123,14 @@ def add_edge(graph: networkx.Graph[Any], one: Any, other: Any, weight: Any) -> N
     """Adds an edge.
 
     Raises:
-        DataError: if it is there with another weight.
+        DataError: if its weight is no number, or it is there with another weight.
     """
-    value = float(weight)
+    try:
+        value = float(weight)
+    except ValueError as error:
+        raise DataError(
+            f"the weight of the edge {one}-{other} must be a number, {weight!r} is there"
+        ) from error
     if graph.has_edge(one, other) and graph[one][other]["weight"] != value:
         raise DataError(f"the edge {one}-{other} must have one weight, it has two")
     graph.add_edge(one, other, weight=value)

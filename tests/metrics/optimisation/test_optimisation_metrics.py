@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from functools import partial
 
+import networkx
 import pytest
 import torch
 from torch import Tensor
 
 from metrics import BestObjective, Feasibility, Gap, MetricSuite, TimeToTarget, UnsupportedMetric
+from metrics.optimisation.incumbents import relative_gap
 from samplers import RandomWalk
 from samplers.kernel import Info
 from targets import MIS, Bernoulli4, MaxCut, NormCut
@@ -149,3 +151,19 @@ def suite_of_unknown() -> dict[str, Tensor]:
     target = MaxCut({"nodes": 60})
     measured = MetricSuite(context(target, SEEDS, CHAINS), {"objective": BestObjective})
     return fed(measured, walk(RandomWalk(), target, 2, SEEDS, CHAINS), 1).result()
+
+
+def test_the_gap_of_the_optimum_is_zero_though_sums_of_weights_are_rounded() -> None:
+    graph = networkx.Graph()
+    graph.add_weighted_edges_from(
+        [(0, 1, 0.1), (1, 2, 0.2), (2, 3, 0.3), (3, 4, 0.7), (4, 0, -2.83), (1, 3, 0.58)]
+    )
+    target = MaxCut(graph)
+    states = target.space.states()
+    best = float(target.objective(states).max())
+    found = torch.tensor(
+        [best, best * (1 + 2.0**-51), best * (1 - 2.0**-51), best * 0.999], dtype=torch.float64
+    )
+    gaps = relative_gap(target, best, found)
+    assert gaps[:3].tolist() == [0.0, 0.0, 0.0]
+    assert float(gaps[3]) == pytest.approx(1e-3)

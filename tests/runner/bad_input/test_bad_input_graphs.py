@@ -7,6 +7,9 @@ from pathlib import Path
 import networkx
 import pytest
 
+from runner.loggers.run_names import run_name
+from runner.report.selection.grid import places_of
+from runner.report.selection.stored_runs import stored_runs
 from tests.support.commands import Call, refused_before_any_run
 
 RUN = "sampler=dmala sampler.step_size=0.3 metric=acceptance task.steps=20 task.chains=3"
@@ -85,3 +88,29 @@ def test_the_identity_of_a_run_is_the_content_of_its_file(call: Call) -> None:
     assert run("own.gset data.root=data") == first
     Path("there/own.gset").write_text("3 2\n1 2 1\n1 3 1\n")
     assert len(run("there/own.gset")) == 2
+
+
+def test_runs_on_different_files_at_one_path_stand_in_columns_of_their_own(call: Call) -> None:
+    def table(weight: int, seed: int) -> tuple[list[str], list[str]]:
+        Path("own.edges").write_text(f"1 2 {weight}\n2 3 {weight}\n")
+        lines = f"target=maxcut target.file=own.edges {RUN} seed={seed}".split()
+        assert call(*lines).status == 0
+        places = places_of(stored_runs("outputs"))
+        return places.keys, sorted({column for _, column in places.labels})
+
+    assert table(1, 0) == ([], ["maxcut"])
+    assert table(1, 1) == ([], ["maxcut"])
+    keys, columns = table(10, 2)
+    assert keys == ["target.file.content"]
+    assert [column.split("=")[0] for column in columns] == ["maxcut, file.content"] * 2
+    Path("other.edges").write_text("1 2\n")
+    assert call(*f"target=maxcut target.file=other.edges {RUN}".split()).status == 0
+    names = {run_name(run.config).text for run in stored_runs("outputs")}
+    assert not any("content" in name for name in names)
+
+
+def test_a_file_that_another_setting_tells_apart_has_no_column_of_its_content(call: Call) -> None:
+    for name in ("one", "other"):
+        Path(f"{name}.edges").write_text("1 2\n2 3\n" if name == "one" else "1 2\n")
+        assert call(*f"target=maxcut target.file={name}.edges {RUN}".split()).status == 0
+    assert places_of(stored_runs("outputs")).keys == ["target.file"]

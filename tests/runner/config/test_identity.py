@@ -83,6 +83,25 @@ def test_an_id_changed_with_the_streams_of_large_seeds_and_no_other() -> None:
     assert found[4096] != short_hash({**plain, "seed": 4096})
 
 
+def test_a_text_counts_by_its_content_and_not_by_its_place(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.txt", tmp_path / "other.txt"
+    one.write_text("the cat sat on the mat")
+    other.write_text("the cat sat on the mat")
+    named, elsewhere = (
+        (
+            ids("target=ngram", f"target.text={path}"),
+            tuning_id(compose(["target=ngram", f"target.text={path}"]), "cpu"),
+        )
+        for path in (one, other)
+    )
+    assert named == elsewhere
+    one.write_text("the dog sat on the mat")
+    edited = compose(["target=ngram", f"target.text={one}"])
+    assert ids("target=ngram", f"target.text={one}") != named[0]
+    assert tuning_id(edited, "cpu") != named[1]
+    assert ids("target=ngram") != ids("target=ngram", f"target.text={one}") != elsewhere[0]
+
+
 def test_falsy_values_count() -> None:
     assert ids("seed=0")[0] != ids("seed=1")[1]
     assert ids("task.burn_in=0") != ids("task.burn_in=1")

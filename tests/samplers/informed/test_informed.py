@@ -263,6 +263,8 @@ def test_the_radius_is_tuned_to_the_acceptance_that_is_wanted() -> None:
     [
         (lambda: PAS(5.0), "radius must be at most 3, the dimension, 5 was given"),
         (lambda: LocallyBalanced(sites=4), "sites must be at most 3, the dimension, 4 was given"),
+        (lambda: LocallyBalanced(sites=2), "sites must be 1, or odd and below 3, the dimension"),
+        (lambda: LocallyBalanced(sites=3), "flips of 3 at once do not reach all states"),
         (lambda: PAS(0.5), "radius must be a number of at least 1, 0.5 was given"),
         (lambda: ParallelTempering(PAS(1.0), [1.0, 0.5], [1.0, 0.5]), "radius must be a number of at least"),
         (lambda: PAS(2.0, replacement="no"), "replacement must be true or false, 'no' was given"),  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from targets import Ising, Potts, Streams, Target
 from targets.spaces import level_space
 from tests.support.steps.stepping import ONE, seeded
 
-KERNELS: dict[str, Kernel] = {"pas": PAS(2.0), "locally_balanced": LocallyBalanced("barker", sites=2)}
+KERNELS: dict[str, Kernel] = {"pas": PAS(2.0), "locally_balanced": LocallyBalanced("barker", sites=3)}
 TARGETS: dict[str, Callable[[], Target]] = {
     "bits": lambda: Ising(size=6, coupling=0.3, field=0.2),
     "levels": lambda: Potts(size=6, q=3, coupling=1.0),

@@ -27,9 +27,15 @@ GSET = "5 5\n1 2 3\n1 4 -1\n2 3 1\n2 4 1\n3 4 2\n"
 DIMACS = "c a comment\np edge 5 5\ne 1 2 3\ne 1 4 -1\ne 2 3\ne 2 4\ne 3 4 2\n"
 METIS = "% weights of the edges\n5 5 1\n2 3 4 -1\n1 3 3 1 4 1\n2 1 4 2\n1 -1 2 1 3 2\n\n"
 METIS_NODES = "5 5 011 2\n9 9 2 3 4 -1\n9 9 1 3 3 1 4 1\n9 9 2 1 4 2\n9 9 1 -1 2 1 3 2\n9 9\n"
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="edge" attr.name="weight" attr.type="double"><default>2.5</default></key>
+<graph edgedefault="undirected"><node id="x"/><node id="y"/><node id="z"/>
+<edge source="x" target="y"><data key="d0">3</data></edge><edge source="y" target="z"/></graph></graphml>"""
+GML = 'graph [ node [ id 5 label "A" ] node [ id 7 label "B" ] edge [ source 5 target 7 value {} ] ]'
 FILES = {
     "G99": (GSET, 5, EDGES),
     "own.txt": (GSET, 5, EDGES),
+    "comment.txt": ("# mine\n" + GSET, 5, EDGES),
     "own.mc": (GSET, 5, EDGES),
     "own.col": (DIMACS, 5, EDGES),
     "both.clq": ("p col 5 10\n" + "".join(f"e {a} {b}\ne {b} {a}\n" for a, b, _ in EDGES), 5, PLAIN),
@@ -50,9 +56,17 @@ FILES = {
     "own.edgelist": ("# a list\n1 2 3\n1, 4, -1\n2 3\n2 4 # one\n3 4 2\n", 4, AS_THEY_COME),
     "own.gml": ("\n".join(networkx.generate_gml(GRAPH)), 5, EDGES),
     "own.graphml": ("\n".join(networkx.generate_graphml(GRAPH)), 5, EDGES),
+    "default.graphml": (GRAPHML, 3, [(1, 2, 3.0), (2, 3, 2.5)]),
     "own.adjlist": ("\n".join(networkx.generate_adjlist(GRAPH)), 5, UNWEIGHTED),
     "own.g6": (networkx.to_graph6_bytes(BARE, header=False).decode(), 5, PLAIN),
     "own.s6": (networkx.to_sparse6_bytes(BARE).decode(), 5, PLAIN),
+    "drawn.net": (
+        '*Network "m"\n*Vertices 5\n1 "a b" 0.1 0.2 ic Red\n2 "a b"\n% 1 5 1\n*Arcs\n*Edges\n1 2 3 c Blue\n'
+        "1 4 -1\n"
+        '/* nothing */\n*Edges :2 "second"\n2 3\n2 4 1\n3 4 2\n',
+        5,
+        EDGES,
+    ),
     "own.net": ("\n".join(networkx.generate_pajek(networkx.relabel_nodes(GRAPH, str))), 5, EDGES),
 }
 
@@ -68,6 +82,12 @@ def test_every_format_gives_the_same_graph(tmp_path: Path, name: str, zipped: bo
     assert graph.name == ("C125.9" if name == "C125.9" else Path(name).stem)
     assert (graph.edges + 1).tolist() == [[one, other] for one, other, _ in edges]
     assert graph.weights.tolist() == [weight for *_, weight in edges]
+
+
+@pytest.mark.parametrize("value", ["1", '"of no number"'])
+def test_a_value_that_would_be_no_other_weight_is_not_refused(tmp_path: Path, value: str) -> None:
+    (tmp_path / "own.gml").write_text(GML.format(value))
+    assert read_graph(tmp_path / "own.gml").weights.tolist() == [1.0]
 
 
 def test_a_format_may_be_named(tmp_path: Path) -> None:
@@ -109,6 +129,25 @@ def test_nodes_keep_their_names(tmp_path: Path) -> None:
     assert read_graph(path).labels == ("3", "1", "10", "2")
 
 
+@pytest.mark.parametrize(
+    ("second", "labels"), [("Bob", ("Al B", "Bob")), ("Al B", ("5", "7")), (None, ("5", "7"))]
+)
+def test_nodes_have_their_labels_where_all_differ(
+    tmp_path: Path, second: str | None, labels: tuple[str, ...]
+) -> None:
+    (tmp_path / "own.gml").write_text(
+        'graph [\n node [ id 5 label "Al B" ]\n'
+        f" node [ id 7 {f'label {second!r}' if second else ''} ]\n edge [ source 5 target 7 ]\n]\n".replace(
+            "'", '"'
+        )
+    )
+    assert read_graph(tmp_path / "own.gml").labels == labels
+    drawn = "" if second is None else f'2 "{second}"'
+    (tmp_path / "own.net").write_text(f'*Vertices 2\n1 "Al B"\n{drawn}\n*Edges\n1 2\n')
+    numbers = labels if second == "Bob" else ("1", "2")
+    assert read_graph(tmp_path / "own.net").labels == numbers
+
+
 def test_a_file_is_found_below_the_root(tmp_path: Path) -> None:
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "G99").write_text(GSET)
@@ -125,7 +164,7 @@ DAMAGED = [
     ("a.gset", "", "is no gset file: its first line must have the numbers of nodes and edges"),
     ("a.gset", "5 5\n1 2 3\n1 4 -1\n", "is no gset file: it must have 5 edges, it has 2"),
     ("a.gset", "3 1\n1 4 1\n", "its nodes must be from 1 to 3, the edge 1-4 was given"),
-    ("a.gset", "3 1\n1 two 1\n", "invalid literal for int() with base 10: 'two'"),
+    ("a.gset", "3 1\n1 two 1\n", "its nodes must be whole numbers, 'two' is there"),
     ("a.gset", "3 2\n1 2 1\n2 1 4\n", "the edge 2-1 must have one weight, it has two"),
     ("a.gset", "3 1\n1 2 nan\n", "must have finite numbers as weights, the edge 1-2 has nan"),
     ("a.gset", "3 1\n2 2 1\n", "must have no edge from a node to itself, node 2 has one"),
@@ -149,6 +188,7 @@ DAMAGED = [
     ),
     ("a.csv", "source,target\n1,2\n2,3\n", "numbers and words, such as '1' and 'source' (line 1)"),
     ("a.txt", "4 3\n1 2\n2 3\n3 4\n", SIZES),
+    ("a.txt", "4 3\n0 1\n1 2\n2 3\n", SIZES),
     ("a.edges", "% a comment\n4 3\n1 2\n2 3\n3 4\n", SIZES),
     ("a.csv", "4,3\n1,2\n2,3\n3,4\n", SIZES),
     ("a.col", "c nothing\n", "is no dimacs file: it must have a line 'p edge NODES EDGES'"),
@@ -163,6 +203,41 @@ DAMAGED = [
     ("a.gml", "\n".join(networkx.generate_gml(networkx.DiGraph([(0, 1)]))), "must be an undirected graph"),
     ("a.graphml", "<graphml", "is no graphml file: "),
     ("a.g6", "\x01\x02", "is no graph6 file: "),
+    (
+        "a.net",
+        "*Vertices 3\n*Edgeslist\n1 2 3\n",
+        "its sections must be *Vertices and *Edges, *Edgeslist is there",
+    ),
+    (
+        "a.net",
+        "*Vertices 2\n*Matrix\n0 1\n1 0\n",
+        "its sections must be *Vertices and *Edges, *Matrix is there",
+    ),
+    (
+        "a.gml",
+        GML.format(4),
+        "is no gml file: the edge 5-7 has value and no weight: name it weight, or",
+    ),
+    (
+        "a.graphml",
+        GRAPHML.replace('"weight"', '"Weight"'),
+        "the edge x-y has Weight and no weight: name it weight",
+    ),
+    ("a.net", "*Vertices 3\n*Edges\n1 2\n*Arcs\n2 3 1\n", "it must be undirected, it has the arc '2 3 1'"),
+    ("a.net", "*Vertices 2\n*Edges\n1 3\n", "its nodes must be from 1 to 2, the edge 1-3 was given"),
+    ("a.net", "*Vertices 2\n3 c\n*Edges\n1 2\n", "its nodes must be from 1 to 2, '3 c' was given"),
+    (
+        "a.net",
+        "*Vertices 2\n*Edges\n1 2 2,5\n",
+        "the weight of the edge 1-2 must be a number, '2,5' is there",
+    ),
+    (
+        "a.net",
+        "*Vertices 2\n*Vertices 2\n",
+        "it must have one line '*Vertices NODES', '*Vertices 2' is there",
+    ),
+    ("a.net", "*Edges\n1 2\n", "it must have a line '*Vertices NODES'"),
+    ("a.net", "1 2\n", "it must begin with '*Vertices NODES', '1 2' is there"),
     ("a.net.gz", b"\x1f\x8b\x08\x00damaged", "is damaged or cannot be read"),
 ]
 

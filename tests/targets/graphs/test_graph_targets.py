@@ -223,7 +223,7 @@ def test_a_random_graph_is_refused(given: dict[str, Any], sentence: str) -> None
 
 def test_other_arguments_are_refused() -> None:
     assert "penalty must be a number from 1 to" in error_message(ValueError, lambda: MIS(SMALL, penalty=0.5))
-    assert "parts must be at most the graph's 7 nodes" in error_message(
+    assert "parts must be at most 7, the graph's nodes with edges" in error_message(
         ValueError, lambda: NormCut(SMALL, parts=8)
     )
     signs = {**SMALL, "weights": "signs"}
@@ -328,6 +328,15 @@ def test_a_graph_of_two_components_has_a_normalised_cut_of_0() -> None:
     problem = NormCut(graph)
     assert problem.optimum() == 0.0
     assert listed(problem) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_parts_of_normcut_are_refused_that_no_node_with_edges_is_left_for(tmp_path: Path) -> None:
+    path = tmp_path / "own.edges"
+    path.write_text("1 2\n3 4 0\n")
+    said = error_message(ValueError, lambda: NormCut(file=str(path), parts=3))
+    assert said == "parts must be at most 2, the graph's nodes with edges of a weight above 0, 3 was given"
+    problem = NormCut(file=str(path))
+    assert problem.feasible(problem.repaired(problem.initial((4,), torch.Generator()))).all()
 
 
 def test_the_optimum_of_normcut_does_not_wait_for_large_weights() -> None:

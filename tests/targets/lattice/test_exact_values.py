@@ -81,6 +81,15 @@ def test_log_z_at_infinite_temperature_is_that_of_all_states() -> None:
         Ising(size=32).log_partition(-1.0)
 
 
+@pytest.mark.parametrize("coupling", [100.0, 150.0, 178.0, 200.0, 400.0, 1e6])
+def test_kaufmans_formula_with_strong_couplings_is_in_its_two_ground_states(coupling: float) -> None:
+    target = Ising(size=8, coupling=coupling)
+    assert target.log_partition() == pytest.approx(128 * coupling + math.log(2.0), rel=1e-14)
+    mean, variance = energy_moments(target)
+    assert mean == pytest.approx(128 * coupling, rel=1e-14)
+    assert variance == pytest.approx(0.0, abs=1e-9)
+
+
 def test_a_strip_of_strong_couplings_is_in_its_ground_states() -> None:
     target = Potts(size=[3, 20], q=3, coupling=200.0)
     assert float(target.log_partition()) == pytest.approx(200 * 2 * 60 + math.log(3), abs=1e-8)

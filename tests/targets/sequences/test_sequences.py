@@ -145,6 +145,17 @@ def test_the_text_is_the_licence_or_a_file(tmp_path: Path) -> None:
     assert words_of(target.filled(true_letters(target))) == "one two three four"
 
 
+def test_a_text_may_be_below_the_home_folder_and_must_be_in_utf_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "own.txt").write_text("one two")
+    assert read_text("~/own.txt") == "one two"
+    (tmp_path / "own.txt").write_text("one two", encoding="utf-16-le")
+    said = error_message(ValueError, read_text, "~/own.txt")
+    assert said == "text must be a file in UTF-8, '~/own.txt' has characters of value 0"
+
+
 def true_letters(target: LetterInfilling) -> Tensor:
     return target.space.from_levels(target.passage[target.places], torch.float64)
 
@@ -156,6 +167,8 @@ def true_letters(target: LetterInfilling) -> Tensor:
         ({"order": 5}, "order must be a number from 2 to 4, 5 was given"),
         ({"length": 2}, "length must be a whole number of at least 3, 2 was given"),
         ({"masked": 1.5}, "masked must be a number from 0 to 1, 1.5 was given"),
+        ({"masked": 0}, "masked must leave a letter of 100 to fill in, 0 was given"),
+        ({"masked": 0.004}, "masked must leave a letter of 100 to fill in, 0.004 was given"),
         ({"smoothing": 0}, "smoothing must be a positive number, 0 was given"),
         ({"text": "/nowhere"}, "text must be a file that can be read as UTF-8, '/nowhere' was given"),
     ],

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from targets.datasets.dataset import DataError
-from targets.tours.tsplib import FORMATS, OPTIMA, find_instance, length, read_instance, read_tour
+from targets.tours.tsplib import FORMATS, OPTIMA, find_instance, length, read_instance, read_tour, tour_beside
 from tests.support.error_message import error_message
 
 POINTS = [(0.0, 0.0), (3.0, 4.0), (1.0, 1.0), (6.0, 0.5)]
@@ -101,10 +101,26 @@ def test_the_optimum_is_that_of_the_tour_beside_it(tmp_path: Path) -> None:
     found = read_instance(path)
     d = found.distances
     assert found.optimum == (d[0, 2] + d[2, 1] + d[1, 3] + d[3, 0]).item()
-    known = read_instance(
-        write(tmp_path / "gr17.tsp", coordinates("EUC_2D"), HEAD.replace("own", "gr17.tsp"))
-    )
-    assert known.optimum == 2085
+    shuffled = PLANAR.replace("1 0.0 0.0\n2 3.0 4.0\n", "2 3.0 4.0\n1 0.0 0.0\n")
+    assert shuffled != PLANAR
+    again = read_instance(write(path, shuffled))
+    assert again.optimum == found.optimum
+    assert torch.equal(again.distances, d)
+
+
+def test_the_published_optimum_is_that_of_the_name_and_size(tmp_path: Path) -> None:
+    head = HEAD.replace("own", "gr17.tsp")
+    assert read_instance(write(tmp_path / "gr17.tsp", PLANAR, head)).optimum is None
+    rows = "\n".join(f"{city} {city} {city % 3}" for city in range(1, 18))
+    body = f"EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{rows}\nEOF\n"
+    named = write(tmp_path / "mine.tsp", body, head.replace(": 4", ": 17"))
+    assert read_instance(named).optimum == OPTIMA["gr17"]
+
+
+@pytest.mark.parametrize("name", ["own.tsp", "own.TSP", "own.atsp", "own.tsp.gz", "own.ATSP.gz", "own"])
+def test_the_tour_beside_a_file_has_its_name(name: str) -> None:
+    assert tour_beside(Path("folder") / name) == Path("folder/own.opt.tour")
+    assert tour_beside(Path(name.replace("own", "v1.2"))) == Path("v1.2.opt.tour")
 
 
 def test_a_file_may_be_gzipped_and_below_the_data_root(tmp_path: Path) -> None:
@@ -118,7 +134,7 @@ def test_a_file_may_be_gzipped_and_below_the_data_root(tmp_path: Path) -> None:
 
 EXPLICIT, FULL = "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT:", "FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
 PLANAR = coordinates("EUC_2D")
-ALL_EQUAL = f"EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{' 1 1 1' * 4}\n"
+ALL_EQUAL = "EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 1 1 2 1 1 3 1 1 4 1 1\n"
 NEGATIVE = f"{EXPLICIT} UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n"
 
 
@@ -138,6 +154,10 @@ NEGATIVE = f"{EXPLICIT} UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 2 3 4 -5 6\n"
         (PLANAR.replace("6.0", "six"), "NODE_COORD_SECTION must hold numbers, could not"),
         (ALL_EQUAL, "must hold distances of at least 0, and not of 0 alone"),
         (NEGATIVE, "must hold distances of at least 0, and not of 0 alone"),
+        (
+            PLANAR.replace("4 6.0", "1 6.0"),
+            "NODE_COORD_SECTION must number the cities from 1 to 4, each once",
+        ),
         (PLANAR.replace("6.0", "inf"), "must hold 12 finite numbers"),
     ],
 )
@@ -174,6 +194,8 @@ def test_a_damaged_file_or_tour_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     said = error_message(DataError, find_instance, "x.tsp", str(tmp_path))
     assert said.startswith("file must be null or a TSPLIB file, 'x.tsp' was given, which is not")
+    said = error_message(DataError, find_instance, "/nowhere/x.tsp", str(tmp_path))
+    assert said == "file must be null or a TSPLIB file, '/nowhere/x.tsp' was given, which is not there"
     for root in (None, "", " "):
         said = error_message(DataError, find_instance, "x.tsp", root)
         assert said.endswith("DATA_ROOT=DIR or data.root=DIR says no other place")
