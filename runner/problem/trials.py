@@ -32,19 +32,14 @@ STAND_INS = 100
 
 
 def check_kernel(problem: Problem) -> None:
-    """Tries the kernel's `init` and `step` on two initial states, unless it is still to be tuned.
+    """Tries the kernel's `init` and `step` on two initial states; of one that is to be tuned, its example.
 
     Raises:
-        UserError: if it refuses the target.
+        UserError: if it refuses the target, or does not do what a kernel must.
     """
     try:
         (problem.tunable or problem.kernel).check(problem.target)
-    except ValueError as error:
-        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
-    if problem.tunable is not None:
-        return
-    small = replace(problem, settings=replace(problem.settings, chains=2))
-    try:
+        small = replace(problem, settings=replace(problem.settings, chains=2))
         start = small.start(problem.kernel.axes, [0])
         if _lacks_reference_sample(problem.target):
             problem.kernel.init(problem.target, start, beta(problem))
