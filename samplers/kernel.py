@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 from torch import Tensor
 
+from samplers.moved_copy import moved_copy
 from targets.checks import described
 from targets.randomness import Generator
 from targets.spaces import Discrete, Ordinal
@@ -82,15 +82,6 @@ class Info:
 
 class NotEnumerableError(ValueError):
     """The transitions of a kernel on a target cannot be listed; the message says why in one sentence."""
-
-
-@runtime_checkable
-class Movable(Protocol):
-    """Anything with hyperparameters that can be brought to a dtype and device."""
-
-    def to(self, like: Tensor) -> Self:
-        """A copy with the dtype and device of `like`."""
-        ...
 
 
 class Kernel(ABC):
@@ -191,13 +182,7 @@ class Kernel(ABC):
 
     def to(self, like: Tensor) -> Self:
         """A copy whose hyperparameters have the dtype and device of `like`, so that no step copies them."""
-        moved = copy.copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, Tensor):
-                setattr(moved, name, value.to(like) if value.is_floating_point() else value.to(like.device))
-            elif isinstance(value, Movable):
-                setattr(moved, name, value.to(like))
-        return moved
+        return moved_copy(self, like)
 
     def specialised(self, target: Target) -> Self:
         """A kernel with the same distribution that is faster on this target at every beta, if there is one.
