@@ -21,7 +21,10 @@ OF_GENERATOR = (
     "its random numbers must come from the generator that it is given, as by targets.randomness.uniform"
 )
 ROUNDING = 1e-3
-"""How far a cached log density may be from the target's own, as a share of its size."""
+"""How far a cached log density or gradient may be from the target's own, as a share of its size."""
+
+STEPS = 8
+"""Steps that are taken at most until a chain has moved: only then it shows whether all moves with it."""
 
 
 @torch.no_grad()
@@ -64,6 +67,11 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
             raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)
+    for _ in range(STEPS - 1):
+        if not torch.equal(after.theta, state.theta):
+            break
+        after, _ = kernel.step(target, after, beta, streams)
+        _check_place(name, target, after)
     if info.evaluations == 0:
         _called(f"{name}.step", check_uncounted, name, kernel, target, state, beta, streams)
 
@@ -115,22 +123,32 @@ def _check_auxiliaries(name: str, before: Mapping[str, Tensor], after: Mapping[s
 
 
 def _check_swappable(kernel: Kernel, target: Target, state: State, beta: Tensor) -> None:
-    """What moves between temperatures takes its aux along: that of `init` must not depend on beta."""
+    """What moves between temperatures takes aux and gradient along: in `init` none may depend on beta."""
     base, persistent = getattr(kernel, "base", None), kernel.persistent_aux
     cached = {key: x for key, x in state.aux.items() if x.is_floating_point() and key not in persistent}
-    if not isinstance(base, Kernel) or not cached:
+    if not isinstance(base, Kernel) or not (cached or state.grad is not None):
         return
-    other = kernel.init(target, state.theta, beta / 2).aux
+    other = kernel.init(target, state.theta, beta / 2)
+    if state.grad is not None and not _alike(state.grad, other.grad):
+        raise ValueError(
+            f"{type(base).__name__}.init must give a State.grad that does not depend on beta inside "
+            f"{type(kernel).__name__}, since states move between temperatures with it"
+        )
     for key, value in cached.items():
-        if value.shape == other[key].shape and not torch.allclose(value, other[key], equal_nan=True):
+        if not _alike(value, other.aux[key]):
             raise ValueError(
                 f"{type(base).__name__}.init must give a State.aux that does not depend on beta inside "
                 f"{type(kernel).__name__}, since states move between temperatures with it; {key} does"
             )
 
 
+def _alike(one: Tensor, other: Tensor | None) -> bool:
+    """Whether both are the same, or of different shapes, which cannot be compared."""
+    return other is None or one.shape != other.shape or torch.allclose(one, other, equal_nan=True)
+
+
 def _check_place(name: str, target: Target, after: State) -> None:
-    """Whether the new state lies in the space and its log density is that of its theta."""
+    """Whether the new state lies in the space, and its log density and gradient are those of its theta."""
     space = target.space
     if isinstance(space, Discrete) and not bool(space.contains(after.theta).all()):
         states = after.theta.reshape(-1, *space.event_shape)
@@ -143,4 +161,19 @@ def _check_place(name: str, target: Target, after: State) -> None:
         raise ValueError(
             f"{name}.step must give the log density of its new theta as the state's log_prob, it gave "
             f"{cached:.6g} where the target has {found:.6g}"
+        )
+    if after.grad is not None:
+        _check_gradient(name, target, after.theta, after.grad)
+
+
+def _check_gradient(name: str, target: Target, theta: Tensor, given: Tensor) -> None:
+    _check(f"{name}.step", "the state's grad", given, theta.shape)
+    _, own = target.log_prob_and_grad(theta)
+    event = tuple(range(len(target.space.batch_shape(theta)), theta.dim()))
+    off = (given - own).abs() > ROUNDING * (1.0 + own.abs().amax(event, keepdim=True))
+    if bool((off & own.isfinite()).any()):
+        cached, found = (float(value[off][0]) for value in (given, own))
+        raise ValueError(
+            f"{name}.step must give the gradient of U at its new theta as the state's grad, untempered; it "
+            f"gave {cached:.6g} where the target has {found:.6g}"
         )

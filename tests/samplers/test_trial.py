@@ -208,3 +208,43 @@ def test_evaluations_that_are_not_counted_are_refused(ask: str) -> None:
 @pytest.mark.parametrize("ask", ["nothing", "probabilities"])
 def test_the_log_density_of_what_was_drawn_without_it_is_no_evaluation(ask: str) -> None:
     assert run_chains(Listed(d=5), Uncounted(ask), chains=2, steps=10).evaluations[-1] == 0
+
+
+class Gradient(DMALA):
+    """DMALA whose states keep the gradient times beta to some power, or that of where the chain was."""
+
+    power, stale = 0, False
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        state = super().init(target, theta, beta)
+        assert state.grad is not None
+        scale = torch.as_tensor(beta**self.power).to(theta)
+        return replace(
+            state, grad=state.grad * scale.reshape(scale.shape + (1,) * (theta.dim() - scale.dim()))
+        )
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> Any:
+        after, info = super().step(target, state, beta, generator)
+        return (replace(after, grad=state.grad) if self.stale else after), info
+
+
+def test_a_gradient_of_another_state_or_temperature_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ladder, target = [1.0, 0.4], LogQuadratic(d=5)
+    run_chains(target, ParallelTempering(Gradient(0.5), ladder), chains=2, steps=10)
+    theta, one = target.initial((2, 1, 2), Streams([0], "start")), torch.ones((), dtype=torch.float64)
+    monkeypatch.setattr(Gradient, "power", 1)
+    for kernel in (
+        ParallelTempering(Gradient(0.5), ladder),
+        SimulatedTempering(Gradient(0.5), ladder, [0.0, 0.0]),
+    ):
+        said = (
+            f"^Gradient.init must give a State.grad that does not depend .* inside {type(kernel).__name__}, "
+        )
+        with pytest.raises(ValueError, match=said):
+            try_step(kernel, target, theta, one)
+    monkeypatch.setattr(Gradient, "power", 0)
+    monkeypatch.setattr(Gradient, "stale", True)
+    # At the smaller step size neither chain moves in the first step, which leaves nothing stale.
+    for size in (0.5, 0.15):
+        with pytest.raises(ValueError, match=r"^Gradient.step must give the gradient of U at its new theta"):
+            run_chains(target, Gradient(size), chains=2, steps=10)
