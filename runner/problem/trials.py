@@ -15,6 +15,7 @@ from runner.execution.errors import UnservedError, UserError, one_sentence, warn
 from runner.integrity.own_code import is_ours
 from runner.problem.build import Problem, beta
 from runner.problem.cached_reference_sample import check_held_out
+from runner.problem.gradient_warning import warn_of_gradient
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import Info
@@ -178,3 +179,4 @@ def check_target(problem: Problem) -> None:
             try_target(str(name), target, theta, gradient=True)
         except ValueError as error:
             raise UnservedError(str(error)) from error
+        warn_of_gradient(str(name), target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -9,8 +11,8 @@ from targets.randomness import Streams
 from targets.spaces import Discrete
 from targets.target import Target
 
-STATES = 24
-"""Starting states, and as many of each other kind."""
+MOST, NUMBERS = 24, 2**13
+"""Starting states, and as many uniform ones; fewer where so many numbers are not enough for them."""
 
 
 def some_states(target: Target) -> Tensor:
@@ -20,11 +22,12 @@ def some_states(target: Target) -> Tensor:
     """
     like, space = target.like(), target.space
     streams = Streams([0], "trial", like.device)
-    states = [target.initial((1, STATES), streams)[0]]
+    number = max(2, min(MOST, NUMBERS // math.prod(space.event_shape)))
+    states = [target.initial((1, number), streams)[0]]
     if isinstance(space, Discrete):
         levels = torch.tensor([0, space.levels - 1], device=like.device).unsqueeze(-1).expand(2, space.d)
         states += [
-            space.initial((1, STATES), streams, like=like)[0],
+            space.initial((1, number), streams, like=like)[0],
             space.from_levels(levels, like.dtype),
         ]
     return torch.cat(states)
