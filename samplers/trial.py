@@ -67,6 +67,7 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
             raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)
+    _check_seeds(kernel, target, theta, beta, after, info)
     for _ in range(STEPS - 1):
         if not torch.equal(after.theta, state.theta):
             break
@@ -99,6 +100,30 @@ def _check(
         raise ValueError(f"{call} must give {what} as a tensor of shape {tuple(shape)}, not {got}")
     if dtype is not None and value.dtype != dtype:
         raise ValueError(f"{call} must give {what} as {dtype}, not {value.dtype}")
+
+
+def _check_seeds(
+    kernel: Kernel, target: Target, theta: Tensor, beta: Tensor, alone: State, info: Info
+) -> None:
+    """Whether the first step from `theta` is the same where another seed shares the batch."""
+    name, batch = type(kernel).__name__, tuple(target.space.batch_shape(theta))
+    axis = len(batch) - 2
+    other = target.initial(batch, Streams([1], "trial", theta.device))
+    both, streams = torch.cat([theta, other.to(theta)], axis), Streams([0, 1], "trial", theta.device)
+    state = _called(f"{name}.init", kernel.init, target, both, beta)
+    together, found = _called(f"{name}.step", kernel.step, target, state, beta, streams)
+    parts = {
+        "state": (alone.theta, together.theta.narrow(axis, 0, 1)),
+        "Info.acceptance": (info.acceptance, found.acceptance.narrow(-2, 0, 1)),
+    }
+    for what, (one, among) in parts.items():
+        off = (one - among).abs() > ROUNDING * (1.0 + one.abs())
+        if bool(off.any()):
+            raise ValueError(
+                f"{name}.step must move the chains of a seed alike whatever seeds share the batch, whose "
+                f"axes are (seeds, chains); beside another seed its {what} has {float(among[off][0]):.6g} in "
+                f"place of {float(one[off][0]):.6g}"
+            )
 
 
 def _check_evaluations(name: str, value: object) -> None:

@@ -104,7 +104,8 @@ def check_metrics(problem: Problem) -> None:
         return
     try:
         for name in own:
-            try_metric(name, partial(problem.suite, TRIAL_SEEDS, TRIAL_CHAINS, only=name), draws)
+            make = partial(problem.suite, chains=TRIAL_CHAINS, only=name)
+            try_metric(name, partial(make, TRIAL_SEEDS), draws, partial(make, TRIAL_SEEDS[:1]))
         together = problem.suite(TRIAL_SEEDS, TRIAL_CHAINS)
         for step, (theta, info) in enumerate(draws, start=1):
             together.update(step, theta, info)

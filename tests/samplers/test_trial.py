@@ -16,7 +16,7 @@ from samplers import DMALA, Info, ParallelTempering, SimulatedTempering, State
 from samplers.choice import choose
 from samplers.kernel import Kernel, evaluate
 from samplers.trial import try_step
-from targets import LogQuadratic, Streams, Target
+from targets import FunctionTarget, LogQuadratic, Real, Streams, Target
 from targets.randomness import uniform
 
 
@@ -248,3 +248,28 @@ def test_a_gradient_of_another_state_or_temperature_is_refused(monkeypatch: pyte
     for size in (0.5, 0.15):
         with pytest.raises(ValueError, match=r"^Gradient.step must give the gradient of U at its new theta"):
             run_chains(target, Gradient(size), chains=2, steps=10)
+
+
+class Ensemble(Kernel):
+    """A random walk whose steps are as wide as the states of all chains, or of those of its own seed."""
+
+    def __init__(self, dims: Any) -> None:
+        self.dims = dims
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return evaluate(target, theta, gradient=False)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> tuple[State, Info]:
+        draws = uniform(generator, state.log_prob.shape, (3,), like=state.theta)
+        width = state.theta.std(self.dims, keepdim=self.dims is not None)
+        after = evaluate(target, state.theta + (draws - 0.5) * width, gradient=False)
+        certain = torch.ones_like(state.log_prob)
+        return after, Info(certain, certain, 1)
+
+
+def test_a_kernel_that_mixes_seeds_is_refused() -> None:
+    """A run of a seed would depend on what is computed beside it."""
+    target = FunctionTarget(lambda theta: -theta.square().sum(-1) / 2.0, Real(3))
+    with pytest.raises(ValueError, match=r"^Ensemble.step must move the chains of a seed alike"):
+        run_chains(target, Ensemble(None), chains=4, steps=10)
+    run_chains(target, Ensemble((1, 2)), chains=4, steps=10)
