@@ -42,8 +42,8 @@ def not_set_up(target: Target) -> str:
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:
     """Refuses a target whose log density is of the wrong shape or type or not finite at `theta`.
 
-    And one that changes `theta`, draws from a global generator, or gives a state another log density alone
-    than among others; one whose gradient is not what `try_gradient` expects.
+    And one that starts outside of its space, changes `theta`, draws from a global generator, or gives a state
+    another log density alone than among others; one whose gradient is not what `try_gradient` expects.
 
     Args:
         name: what the target is called in the message.
@@ -53,6 +53,7 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
     Raises:
         ValueError: naming what it gave and what was expected, in one sentence.
     """
+    _check_place(name, target.space, theta)
     given = theta.clone()
     with without_global_numbers(f"The target {name}", "a log density must be the same at every call."):
         log_prob = _evaluated(name, target, theta)
@@ -81,6 +82,15 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
     _try_batches(name, target, theta, log_prob)
     if gradient:
         try_gradient(name, target, theta)
+
+
+def _check_place(name: str, space: Space, theta: Tensor) -> None:
+    """Whether the starting states are states: a sampler would else be blamed, or stay outside for ever."""
+    if isinstance(space, Discrete) and not bool((inside := space.contains(theta)).all()):
+        first = theta[~inside][0].flatten()[:8].tolist()
+        raise ValueError(
+            f"The target {name} must start in its space {space}, its initial states have {first} among them."
+        )
 
 
 def _evaluated(name: str, target: Target, theta: Tensor) -> Any:
