@@ -15,6 +15,7 @@ from samplers.trial import try_step
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
+from targets.trial.claims import try_claims
 from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.target_trial import require_target, try_modes, try_probabilities, try_target
 
@@ -114,7 +115,7 @@ def run_chains(
 
 
 def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
-    """Refuses a target whose log density, modes, probabilities or terms are not what they must be.
+    """Refuses a target whose log density, modes, probabilities or other claims contradict each other.
 
     Args:
         start: states ``(*batch, *event_shape)``, as `Target.initial` gave them.
@@ -129,3 +130,4 @@ def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
     try_modes(name, target, start)
     try_probabilities(name, target)
     try_pairwise_terms(name, target)
+    try_claims(name, target)

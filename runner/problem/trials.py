@@ -23,6 +23,7 @@ from samplers.stepper import Stepper
 from samplers.trial import try_step
 from targets.randomness import Streams
 from targets.target import Target
+from targets.trial.claims import try_claims
 from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.target_trial import try_modes, try_probabilities, try_target
 
@@ -173,6 +174,7 @@ def check_target(problem: Problem) -> None:
         try_modes(str(name), target, theta)
         try_probabilities(str(name), target)
         try_pairwise_terms(str(name), target)
+        try_claims(str(name), target)
     except ValueError as error:
         raise UserError(str(error)) from error
     if problem.kernel.needs_gradient:
