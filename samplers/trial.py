@@ -68,11 +68,13 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)
     _check_seeds(kernel, target, theta, beta, after, info)
+    moved = after
     for _ in range(STEPS - 1):
-        if not torch.equal(after.theta, state.theta):
+        if not torch.equal(moved.theta, state.theta):
             break
-        after, _ = kernel.step(target, after, beta, streams)
-        _check_place(name, target, after)
+        moved, _ = kernel.step(target, moved, beta, streams)
+    if moved is not after:
+        _check_place(name, target, moved)
     if info.evaluations == 0:
         _called(f"{name}.step", check_uncounted, name, kernel, target, state, beta, streams)
 
