@@ -147,7 +147,16 @@ class Kernel(ABC):
         """The state of chains that stand at `theta`, ``(*axes, *batch, *event_shape)``."""
 
     def start(self, target: Target, theta: Tensor, beta: Tensor, generator: Generator) -> State:
-        """The state of chains that begin at `theta`: that of `init`, with what is random in it drawn."""
+        """The state of chains that begin at `theta`: that of `init`, with what is random in it drawn.
+
+        Raises:
+            ValueError: if `theta` are no states of the target, where chains would stay without a word.
+        """
+        space = getattr(target, "space", None)
+        if isinstance(space, Discrete):
+            check_states(target, theta)
+            if first := space.outsider(theta):
+                raise ValueError(f"states must lie in the space {space}, {first} was given")
         return self.drawn(self.init(target, theta, beta), generator)
 
     def drawn(self, state: State, generator: Generator) -> State:

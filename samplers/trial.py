@@ -177,9 +177,7 @@ def _alike(one: Tensor, other: Tensor | None) -> bool:
 def _check_place(name: str, target: Target, after: State) -> None:
     """Whether the new state lies in the space, and its log density and gradient are those of its theta."""
     space = target.space
-    if isinstance(space, Discrete) and not bool(space.contains(after.theta).all()):
-        states = after.theta.reshape(-1, *space.event_shape)
-        first = states[~space.contains(states)][0].flatten()[:8].tolist()
+    if isinstance(space, Discrete) and (first := space.outsider(after.theta)):
         raise ValueError(f"{name}.step must stay in the space {space}, it went to {first}")
     own = target.log_prob(after.theta)
     off = (after.log_prob - own).abs() > ROUNDING * (1.0 + own.abs())

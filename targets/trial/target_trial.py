@@ -86,8 +86,7 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
 
 def _check_place(name: str, space: Space, theta: Tensor) -> None:
     """Whether the starting states are states: a sampler would else be blamed, or stay outside for ever."""
-    if isinstance(space, Discrete) and not bool((inside := space.contains(theta)).all()):
-        first = theta[~inside][0].flatten()[:8].tolist()
+    if isinstance(space, Discrete) and (first := space.outsider(theta)):
         raise ValueError(
             f"The target {name} must start in its space {space}, its initial states have {first} among them."
         )

@@ -16,7 +16,7 @@ from samplers import DMALA, Info, ParallelTempering, SimulatedTempering, State
 from samplers.choice import choose
 from samplers.kernel import Kernel, evaluate
 from samplers.trial import try_step
-from targets import FunctionTarget, LogQuadratic, Real, Streams, Target
+from targets import Bernoulli4, Binary, FunctionTarget, LogQuadratic, Ordinal, Real, Streams, Target
 from targets.randomness import uniform
 
 
@@ -273,3 +273,22 @@ def test_a_kernel_that_mixes_seeds_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^Ensemble.step must move the chains of a seed alike"):
         run_chains(target, Ensemble(None), chains=4, steps=10)
     run_chains(target, Ensemble((1, 2)), chains=4, steps=10)
+
+
+@pytest.mark.parametrize(
+    ("space", "theta", "said"),
+    [
+        (Binary(3), [-1.0, 1.0, 1.0], r"Binary\(d=3.*\), \[-1.0, 1.0, 1.0\] was given"),
+        (Binary(3), [0.5, 0.0, 0.0], r"Binary\(d=3.*\), \[0.5, 0.0, 0.0\] was given"),
+        (Ordinal(2, 4), [4.0, 0.0], r"Ordinal\(d=2.*\), \[4.0, 0.0\] was given"),
+    ],
+)
+def test_chains_do_not_start_outside_of_the_space(space: Any, theta: list[float], said: str) -> None:
+    """Chains may stay there for ever, with a density of their own."""
+    target = FunctionTarget(lambda theta: theta.sum(-1), space)
+    states, streams = torch.tensor([[[0.0] * space.d, theta]]), Streams([0], "chain")
+    with pytest.raises(ValueError, match=f"^states must lie in the space {said}$"):
+        DMALA(0.5).start(target, states, torch.ones(()), streams)
+    DMALA(0.5).start(target, states[:, :1], torch.ones(()), streams)
+    with pytest.raises(ValueError, match=r"^states must lie in the space"):
+        DMALA(0.5).start(Bernoulli4(), 2.0 * torch.ones(1, 1, 4), torch.ones(()), streams)
