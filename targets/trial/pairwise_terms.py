@@ -35,9 +35,17 @@ def try_pairwise_terms(name: str, target: Target) -> None:
     own = target.log_prob(states).double()
     added = _added(target.space.to_levels(states), terms)
     possible = own.isfinite()
-    size = own.where(possible, 0.0).abs().max()
-    off = possible & ~((own - added).abs() <= ROUNDING * (1.0 + size))
+    room = ROUNDING * (1.0 + own.where(possible, 0.0).abs().max())
+    lacking = own - added
+    off = possible & ~(lacking.abs() <= room)
     if bool(off.any()):
+        first = lacking[off][0]
+        if bool(((lacking - first).abs() <= room)[possible].all()):
+            raise ValueError(
+                f"The pairwise terms of {name} must add up to its log density, which differs from them by "
+                f"{float(first):.6g} at every state: their constant must be "
+                f"{float(terms.constant + first):.6g}."
+            )
         raise ValueError(
             f"The pairwise terms of {name} must add up to its log density; to one state they give "
             f"{float(added[off][0]):.6g}, and log_prob gives {float(own[off][0]):.6g} (K of an edge counts "

@@ -41,7 +41,10 @@ class Ring(Target):
             "must add up to its log density; to one",
         ),
         (lambda terms: replace(terms, field=terms.field.flip(-1)), "must add up to its log density"),
-        (lambda terms: replace(terms, constant=terms.constant + 0.1), "must add up to its log density"),
+        (
+            lambda terms: replace(terms, constant=terms.constant + 0.1),
+            "must add .* their constant must be -3.",
+        ),
         (
             lambda terms: replace(terms, field=terms.field[:, 1]),
             r"must have field of shape \(6, 2\), not shape \(6,\)",
