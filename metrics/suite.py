@@ -53,6 +53,7 @@ class MetricSuite:
         self.left_out: dict[str, str] = {}
         self.undrawn: list[str] = []
         self.updates = 0
+        self._fits = False
         may_be_left_out = set(factories if optional is True else optional or ())
         for name, build in factories.items():
             before = set(context.statistics)
@@ -74,10 +75,26 @@ class MetricSuite:
         Args:
             theta: the draws, ``(seeds, chains, *event_shape)``.
             info: what the step did.
+
+        Raises:
+            ValueError: if the first draws that it is given have another shape.
         """
+        if not self._fits:
+            self._check_shape(theta)
         for part in self._parts().values():
             part.update(step, theta, info)
         self.updates += 1
+
+    def _check_shape(self, theta: Tensor) -> None:
+        """Once: the draws of another shape would be spread over the seeds, or taken for those of others."""
+        context = self.context
+        expected = (context.seeds, context.chains, *context.target.space.event_shape)
+        if tuple(theta.shape) != expected:
+            raise ValueError(
+                f"the draws must have the shape (seeds, chains, *event_shape), which is {expected}, "
+                f"{tuple(theta.shape)} was given"
+            )
+        self._fits = True
 
     @torch.no_grad()
     def result(self) -> dict[str, Tensor]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from metrics.suite import MetricSuite
-from samplers.kernel import Info
+from samplers.kernel import Info, SwapInfo
 from targets.trial.failures import failure
 from targets.trial.global_generators import without_global_numbers
 
@@ -36,9 +37,17 @@ So would one that begins with such a name and a dot, such as ``sampler.step_size
 
 FEWEST = 2
 
+ROUNDING = 1e-4
+"""How far the values of a seed may differ alone and beside others, as a share of their size."""
+
 
 @torch.no_grad()
-def try_metric(name: str, make: Callable[[], MetricSuite], draws: Sequence[tuple[Tensor, Info]]) -> None:
+def try_metric(
+    name: str,
+    make: Callable[[], MetricSuite],
+    draws: Sequence[tuple[Tensor, Info]],
+    make_alone: Callable[[], MetricSuite] | None = None,
+) -> None:
     """Refuses a metric that fails, does not give what `Metric` says, or cannot go on from a checkpoint.
 
     Two suites measure the `draws`; the second one begins at the last of them, with what the first had saved.
@@ -46,6 +55,7 @@ def try_metric(name: str, make: Callable[[], MetricSuite], draws: Sequence[tuple
     Args:
         name: the metric, the only one in the suites that `make` builds.
         draws: those of consecutive steps, at least 2.
+        make_alone: as `make`, for the first seed alone; its values must be those that it has beside others.
 
     Raises:
         ValueError: naming the metric, what it gave and what was expected, in one sentence.
@@ -65,7 +75,14 @@ def try_metric(name: str, make: Callable[[], MetricSuite], draws: Sequence[tuple
             raise ValueError(f"the metric {name} cannot be saved and read back: {failure(error)}") from error
         for suite in (whole, resumed):
             _update(name, suite, len(draws), *draws[-1])
-        _compare(name, _result(name, whole), _result(name, resumed))
+        values = _result(name, whole)
+        _compare(name, values, _result(name, resumed))
+        if make_alone is None:
+            return
+        alone = make_alone()
+        for step, (theta, info) in enumerate(draws, start=1):
+            _update(name, alone, step, theta[:1], of_first_seed(info))
+        _compare_alone(name, values, _result(name, alone))
 
 
 def _update(name: str, suite: MetricSuite, step: int, theta: Tensor, info: Info) -> None:
@@ -108,4 +125,34 @@ def _compare(name: str, whole: dict[str, Tensor], resumed: dict[str, Tensor]) ->
             raise ValueError(
                 f"the metric {name} must go on from a checkpoint: saved and read back it gives {got} as {key}"
                 f" in place of {value.tolist()}; its attribute saved must name all that it accumulates"
+            )
+
+
+def of_first_seed(info: Info) -> Info:
+    """What a step did in the chains of the first seed, whose batch axes are (seeds, chains)."""
+
+    def of(values: Tensor | None, axis: int = 0) -> Tensor | None:
+        return None if values is None else values.narrow(axis, 0, 1)
+
+    swap = info.swap and SwapInfo(*(getattr(info.swap, each.name)[:, :1] for each in fields(SwapInfo)))
+    return replace(
+        info,
+        acceptance=info.acceptance[:1],
+        jump=info.jump[:1],
+        swap=swap,
+        level=of(info.level),
+        aux={key: value[:1] for key, value in info.aux.items()},
+        rungs=of(info.rungs, 1),
+        hot_jump=of(info.hot_jump),
+        slopes=of(info.slopes, 1),
+    )
+
+
+def _compare_alone(name: str, together: dict[str, Tensor], alone: dict[str, Tensor]) -> None:
+    for key, value in together.items():
+        beside, own = float(value[0].nan_to_num(nan=0.1)), float(alone[key][0].nan_to_num(nan=0.1))
+        if abs(beside - own) > ROUNDING * (1.0 + abs(own)):
+            raise ValueError(
+                f"the metric {name} must give a seed the same value whatever seeds share the batch, whose "
+                f"axes are (seeds, chains); alone it gives {own:.6g} as {key}, beside another {beside:.6g}"
             )

@@ -6,10 +6,11 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 from torch import Tensor
 
+from samplers.moved_copy import moved_copy
 from samplers.served import PreparedTarget, of_a_target
 from targets.checks import described
 from targets.randomness import Generator
@@ -89,15 +90,6 @@ class NotEnumerableError(ValueError):
     """The transitions of a kernel on a target cannot be listed; the message says why in one sentence."""
 
 
-@runtime_checkable
-class Movable(Protocol):
-    """Anything with hyperparameters that can be brought to a dtype and device."""
-
-    def to(self, like: Tensor) -> Self:
-        """A copy with the dtype and device of `like`."""
-        ...
-
-
 class Kernel(ABC):
     """A Markov transition kernel for exp(beta * log_prob).
 
@@ -163,7 +155,16 @@ class Kernel(ABC):
         """The state of chains that stand at `theta`, ``(*axes, *batch, *event_shape)``."""
 
     def start(self, target: Target, theta: Tensor, beta: Tensor, generator: Generator) -> State:
-        """The state of chains that begin at `theta`: that of `init`, with what is random in it drawn."""
+        """The state of chains that begin at `theta`: that of `init`, with what is random in it drawn.
+
+        Raises:
+            ValueError: if `theta` are no states of the target, where chains would stay without a word.
+        """
+        space = getattr(target, "space", None)
+        if isinstance(space, Discrete):
+            check_states(target, theta)
+            if first := space.outsider(theta):
+                raise ValueError(f"states must lie in the space {space}, {first} was given")
         return self.drawn(self.init(target, theta, beta), generator)
 
     def drawn(self, state: State, generator: Generator) -> State:
@@ -198,13 +199,7 @@ class Kernel(ABC):
 
     def to(self, like: Tensor) -> Self:
         """A copy whose hyperparameters have the dtype and device of `like`, so that no step copies them."""
-        moved = copy.copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, Tensor):
-                setattr(moved, name, value.to(like) if value.is_floating_point() else value.to(like.device))
-            elif isinstance(value, Movable):
-                setattr(moved, name, value.to(like))
-        return moved
+        return moved_copy(self, like)
 
     def specialised(self, target: Target) -> Self:
         """A kernel with the same distribution that is faster on this target at every beta, if there is one.

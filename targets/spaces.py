@@ -116,6 +116,11 @@ class Discrete(Space):
         """Whether each `theta` is a state of this space, shape ``(*batch)``, bool."""
         return ((theta == theta.round()) & (theta >= 0) & (theta < self.levels)).all(-1)
 
+    def outsider(self, theta: Tensor) -> list[float] | None:
+        """The first numbers of the first of `theta` that is no state; None where all are. The host waits."""
+        outside = ~self.contains(theta)
+        return theta[outside][0].flatten()[:8].tolist() if bool(outside.any()) else None
+
     def hamming(self, a: Tensor, b: Tensor) -> Tensor:
         """Number of coordinates in which two states differ, shape ``(*batch)``, in the states' dtype."""
         return (a != b).sum(-1, dtype=a.dtype)

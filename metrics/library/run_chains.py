@@ -11,10 +11,12 @@ from torch import Tensor
 from metrics.library.chain_draws import ChainDraws, Chains
 from samplers.kernel import Kernel, State, require_kernel
 from samplers.stepper import Stepper
-from samplers.trial import try_step
+from samplers.trial.step_trial import try_step
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.function_target import FunctionTarget
+from targets.trial.claims import try_claims
+from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.target_trial import require_target, try_modes, try_probabilities, try_target
 
 
@@ -141,7 +143,7 @@ def _log_prob(target: Target, kernel: Kernel, state: State, draws: Tensor) -> Te
 
 
 def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
-    """Refuses a target whose log density, modes or probabilities are not what they must be.
+    """Refuses a target whose log density, modes, probabilities or other claims contradict each other.
 
     Args:
         start: states ``(*batch, *event_shape)``, as `Target.initial` gave them.
@@ -154,6 +156,8 @@ def try_given(target: Target, start: Tensor, *, gradient: bool) -> None:
     try_target(name, target, start, gradient=gradient)
     try_modes(name, target, start)
     try_probabilities(name, target)
+    try_pairwise_terms(name, target)
+    try_claims(name, target)
 
 
 def _name(target: Target) -> str:

@@ -10,6 +10,7 @@ from torch import Tensor
 from metrics.library.chain_draws import ChainDraws
 from metrics.library.run_chains import run_chains, try_given
 from runner.execution.errors import warn
+from runner.problem.gradient_warning import warn_of_gradient
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import WARNINGS, Tunable
 from targets.checks import whole_number
@@ -88,6 +89,8 @@ def sample(
         for sentence in found.report.get(WARNINGS, ()):
             warn(f"tuning {described}: {sentence}.")
         kernel = kernel.kernel_at(found.hyperparameters)
+    if isinstance(kernel, Kernel) and kernel.needs_gradient:
+        warn_of_gradient(type(on).__name__, on)
     return run_chains(on, kernel, chains, steps, seed=seed, **schedule)
 
 

@@ -15,13 +15,16 @@ from runner.execution.errors import UnservedError, UserError, one_sentence, warn
 from runner.integrity.own_code import is_ours
 from runner.problem.build import Problem, beta
 from runner.problem.cached_reference_sample import check_held_out
+from runner.problem.gradient_warning import warn_of_gradient
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import Info
 from samplers.stepper import Stepper
-from samplers.trial import try_step
+from samplers.trial.step_trial import try_step
 from targets.randomness import Streams
 from targets.target import Target
+from targets.trial.claims import try_claims
+from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.target_trial import try_modes, try_probabilities, try_target
 
 TRIAL_SEEDS, TRIAL_CHAINS, TRIAL_STEPS = (0, 1), 3, 3
@@ -32,19 +35,14 @@ STAND_INS = 100
 
 
 def check_kernel(problem: Problem) -> None:
-    """Tries the kernel's `init` and `step` on two initial states, unless it is still to be tuned.
+    """Tries the kernel's `init` and `step` on two initial states; of one that is to be tuned, its example.
 
     Raises:
-        UserError: if it refuses the target.
+        UserError: if it refuses the target, or does not do what a kernel must.
     """
     try:
         (problem.tunable or problem.kernel).check(problem.target)
-    except ValueError as error:
-        raise UnservedError(f"sampler: {one_sentence(error)}.") from error
-    if problem.tunable is not None:
-        return
-    small = replace(problem, settings=replace(problem.settings, chains=2))
-    try:
+        small = replace(problem, settings=replace(problem.settings, chains=2))
         start = small.start(problem.kernel.axes, [0])
         if _lacks_reference_sample(problem.target):
             problem.kernel.init(problem.target, start, beta(problem))
@@ -107,7 +105,8 @@ def check_metrics(problem: Problem) -> None:
         return
     try:
         for name in own:
-            try_metric(name, partial(problem.suite, TRIAL_SEEDS, TRIAL_CHAINS, only=name), draws)
+            make = partial(problem.suite, chains=TRIAL_CHAINS, only=name)
+            try_metric(name, partial(make, TRIAL_SEEDS), draws, partial(make, TRIAL_SEEDS[:1]))
         together = problem.suite(TRIAL_SEEDS, TRIAL_CHAINS)
         for step, (theta, info) in enumerate(draws, start=1):
             together.update(step, theta, info)
@@ -174,6 +173,8 @@ def check_target(problem: Problem) -> None:
         try_target(str(name), target, theta, gradient=False)
         try_modes(str(name), target, theta)
         try_probabilities(str(name), target)
+        try_pairwise_terms(str(name), target)
+        try_claims(str(name), target)
     except ValueError as error:
         raise UserError(str(error)) from error
     if problem.kernel.needs_gradient:
@@ -181,3 +182,4 @@ def check_target(problem: Problem) -> None:
             try_target(str(name), target, theta, gradient=True)
         except ValueError as error:
             raise UnservedError(str(error)) from error
+        warn_of_gradient(str(name), target)

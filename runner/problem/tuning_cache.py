@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from runner.config.key_group import node
-from runner.execution.errors import RunError, one_sentence, warn
+from runner.execution.errors import RunError, UserError, one_sentence, warn
 from runner.execution.manifest import git, now
 from runner.files.atomic_files import read_json, write_json
 from runner.files.compute_once import compute_once, discard_damaged
 from runner.files.resumable import completed, save_plan, sources_of
 from runner.models.identity import tuning_effort, tuning_id
 from runner.problem.build import Problem, label
+from runner.problem.trials import check_kernel
 from runner.store.run_store import Store
 from runner.store.short_hash import SCHEMA
 from samplers.pilot_run import PilotRun
@@ -34,7 +35,7 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     effect as read from the file, so that all runs have the same ones.
 
     Raises:
-        RunError: if the sampler cannot be tuned to the target.
+        RunError: if the sampler cannot be tuned to the target, or the tuned kernel is refused.
         Interrupted: if the process is told to stop; what was reached is saved.
     """
     tunable = problem.tunable
@@ -44,8 +45,12 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     result = compute_once(path.with_suffix(".lock"), partial(_read, path), lambda: _make(problem, path))
     for sentence in (result["report"] or {}).get(WARNINGS, ()):
         warn(f"tuning {label(problem.config, 'sampler')} to {_target(problem)}: {sentence}.")
-    kernel = tunable.kernel_at(result["hyperparameters"])
-    return problem.with_kernel(kernel), {"artefact": path.stem, **result}
+    problem = problem.with_kernel(tunable.kernel_at(result["hyperparameters"]))
+    try:
+        check_kernel(problem)  # Before the tuning its example was: with other numbers, on an untrained model.
+    except UserError as error:
+        raise RunError(str(error)) from error
+    return problem, {"artefact": path.stem, **result}
 
 
 def tune(problem: Problem) -> tuple[TuningResult, float]:

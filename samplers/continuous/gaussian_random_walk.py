@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from samplers.hyperparameters import positive
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.kernel import State
 from samplers.metropolis_hastings import MetropolisHastings
+from samplers.moved_copy import moved_copy
 from targets.randomness import Generator, normal
 from targets.spaces import Space, real_space
 from targets.target import Target
@@ -28,9 +30,9 @@ class GaussianStep:
     def __init__(self, step_size: Tensor) -> None:
         self.step_size = step_size
 
-    def to(self, like: Tensor) -> GaussianStep:
+    def to(self, like: Tensor) -> Self:
         """A copy with the dtype and device of `like`."""
-        return GaussianStep(self.step_size.to(like))
+        return moved_copy(self, like)
 
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator

@@ -12,11 +12,13 @@ use the step size s^2 = 2 h (y = x + (s^2 / 2) grad U + s xi). h is in squared s
 from __future__ import annotations
 
 import math
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.moved_copy import moved_copy
 from targets.randomness import Generator, normal
 from targets.spaces import Space
 
@@ -31,13 +33,18 @@ class LangevinDiffusionProposal:
     needs_gradient = True
 
     def __init__(self, step_size: Tensor) -> None:
+        self._set_step_size(step_size)
+
+    def _set_step_size(self, step_size: Tensor) -> None:
         self.step_size = step_size
         self._sd = (2.0 * step_size).sqrt()
         self._log_height = -0.5 * (4.0 * math.pi * step_size).log()
 
-    def to(self, like: Tensor) -> LangevinDiffusionProposal:
+    def to(self, like: Tensor) -> Self:
         """A copy whose step size has the dtype and device of `like`."""
-        return LangevinDiffusionProposal(self.step_size.to(like))
+        moved = moved_copy(self, like)
+        moved._set_step_size(moved.step_size)
+        return moved
 
     def propose(
         self, space: Space, state: State, beta: Tensor, generator: Generator

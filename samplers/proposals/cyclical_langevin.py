@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Self
 
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.moved_copy import moved_copy
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator
 from targets.spaces import Space
@@ -35,17 +37,18 @@ class CyclicalLangevin:
         self.step_sizes = step_sizes
         self.balancings = balancings
 
-    def to(self, like: Tensor) -> CyclicalLangevin:
+    def to(self, like: Tensor) -> Self:
         """A copy whose schedule has the dtype and device of `like`."""
-        return CyclicalLangevin(self.step_sizes.to(like), self.balancings.to(like))
+        return moved_copy(self, like)
 
     def at(self, position: Tensor) -> LangevinProposal:
         """The proposal at `position`, an int64 scalar; looked up without leaving the device."""
         return LangevinProposal(self.step_sizes.take(position), self.balancings.take(position))
 
     def constant(self) -> LangevinProposal | None:
-        """The proposal of all positions, if their settings are the same."""
-        same = all(bool((each == each[0]).all()) for each in (self.step_sizes, self.balancings))
+        """The proposal of all positions, if their settings are the same; not of a subclass."""
+        settings = (self.step_sizes, self.balancings)
+        same = type(self) is CyclicalLangevin and all(bool((each == each[0]).all()) for each in settings)
         return LangevinProposal(self.step_sizes[0], self.balancings[0]) if same else None
 
     def propose(

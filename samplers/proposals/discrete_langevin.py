@@ -11,11 +11,13 @@ norm p. On one-hot spaces |y_i - x_i|_p^p is 2 for any other level.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.moved_copy import moved_copy
 from samplers.proposals.draws.places import draw_level
 from samplers.proposals.few_differences import DifferenceTable
 from samplers.proposals.local_moves import flip_differences
@@ -55,11 +57,11 @@ class LangevinProposal:
         self.table = table
         self._cost = 0.5 / step_size
 
-    def to(self, like: Tensor) -> LangevinProposal:
+    def to(self, like: Tensor) -> Self:
         """A copy whose hyperparameters have the dtype and device of `like`."""
-        balancing = self.balancing.to(like) if isinstance(self.balancing, Tensor) else self.balancing
-        table = None if self.table is None else self.table.to(like)
-        return LangevinProposal(self.step_size.to(like), balancing, self.norm, table)
+        moved = moved_copy(self, like)
+        moved._cost = 0.5 / moved.step_size
+        return moved
 
     def with_table(self, table: DifferenceTable) -> LangevinProposal:
         """See `samplers.proposals.few_differences.OfDifferences`; not of a subclass."""

@@ -11,11 +11,13 @@ replicas of two temperatures swap theta and theta_a together.
 from __future__ import annotations
 
 import math
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.moved_copy import moved_copy
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator, normal
 from targets.spaces import Space
@@ -41,9 +43,9 @@ class EntropicLangevin:
         self.eta, self.auxiliary_step_size = eta, auxiliary_step_size
         self.langevin = LangevinProposal(step_size)
 
-    def to(self, like: Tensor) -> EntropicLangevin:
+    def to(self, like: Tensor) -> Self:
         """A copy whose hyperparameters have the dtype and device of `like`."""
-        return EntropicLangevin(self.langevin.step_size.to(like), self.eta, self.auxiliary_step_size)
+        return moved_copy(self, like)
 
     def propose(
         self, space: Space, state: State, gap: Tensor, beta: Tensor, generator: Generator

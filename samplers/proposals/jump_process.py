@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from samplers.kernel import State
+from samplers.moved_copy import moved_copy
 from samplers.proposals.balancing_functions import FROM_ROOT, BalancingFunction
 from samplers.proposals.draws.places import draw_level
 from samplers.proposals.few_differences import DifferenceTable
@@ -66,10 +68,9 @@ class JumpProcess:
         # By identity: a function of a user's own may have no hash.
         self._from_root = next((root for known, root in FROM_ROOT.items() if known is function), None)
 
-    def to(self, like: Tensor) -> JumpProcess:
+    def to(self, like: Tensor) -> Self:
         """A copy whose step size has the dtype and device of `like`."""
-        table = None if self.table is None else self.table.to(like)
-        return JumpProcess(self.step_size.to(like), self.function, self.solver, table)
+        return moved_copy(self, like)
 
     def with_table(self, table: DifferenceTable) -> JumpProcess:
         """See `samplers.proposals.few_differences.OfDifferences`; not of a subclass."""

@@ -8,7 +8,8 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
-from samplers.kernel import Movable, State
+from samplers.kernel import State
+from samplers.moved_copy import Movable
 from samplers.proposals.prepared_beta import PreparedBeta
 from samplers.served import CacheMark
 from targets.randomness import Generator

@@ -19,10 +19,6 @@ class NewtonLangevin(LangevinProposal):
 
     needs_gradient = False
 
-    def to(self, like: Tensor) -> NewtonLangevin:
-        """A copy whose hyperparameters have the dtype and device of `like`."""
-        return NewtonLangevin(self.step_size.to(like), self.balancing, self.norm)
-
     def tabulated(self, target: Target, beta: Tensor) -> None:
         """None: tables are made of gradients."""
         return None

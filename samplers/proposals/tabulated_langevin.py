@@ -7,14 +7,15 @@ The distribution is that of `LangevinProposal`, to rounding.
 
 from __future__ import annotations
 
-import copy
 from functools import cached_property
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from samplers.inverse_temperatures import along_first
 from samplers.kernel import State, evaluate
+from samplers.moved_copy import moved_copy
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.draws.alias_rows import AliasRows
 from samplers.proposals.draws.sorted_rows import SortedRows
@@ -63,15 +64,11 @@ class TabulatedLangevin(LangevinProposal):
         self.offset = torch.arange(len(normaliser), device=beta.device) * size
         self.coordinate = torch.arange(target.space.d, device=beta.device)
 
-    def to(self, like: Tensor) -> TabulatedLangevin:
+    def to(self, like: Tensor) -> Self:
         """A copy whose tables and hyperparameters have the dtype and device of `like`."""
-        moved = copy.copy(self)
+        moved = moved_copy(self, like)
         vars(moved).pop("alias", None)
         moved._forward = None
-        for name, value in vars(self).items():
-            if isinstance(value, Tensor):
-                setattr(moved, name, value.to(like) if value.is_floating_point() else value.to(like.device))
-        moved.beta = self.beta.to(like)
         moved.cumulative = SortedRows(self.cumulative.values.to(like))
         return moved
 

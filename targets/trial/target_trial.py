@@ -12,6 +12,7 @@ from targets.spaces import Discrete, Space
 from targets.target import HasModes, Target
 from targets.trial.failures import failure
 from targets.trial.global_generators import without_global_numbers
+from targets.trial.gradient_trial import try_gradient
 
 ROUNDING = 1e-3
 """How far the log densities of a state may differ among others and alone, as a share of their size."""
@@ -41,8 +42,8 @@ def not_set_up(target: Target) -> str:
 def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> None:
     """Refuses a target whose log density is of the wrong shape or type or not finite at `theta`.
 
-    And one that changes `theta`, draws from a global generator, or gives a state another log density alone
-    than among others; one whose gradient has another shape than `theta`, or is finite at none of its states.
+    And one that starts outside of its space, changes `theta`, draws from a global generator, or gives a state
+    another log density alone than among others; one whose gradient is not what `try_gradient` expects.
 
     Args:
         name: what the target is called in the message.
@@ -52,6 +53,7 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
     Raises:
         ValueError: naming what it gave and what was expected, in one sentence.
     """
+    _check_place(name, target.space, theta)
     given = theta.clone()
     with without_global_numbers(f"The target {name}", "a log density must be the same at every call."):
         log_prob = _evaluated(name, target, theta)
@@ -79,7 +81,15 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
         )
     _try_batches(name, target, theta, log_prob)
     if gradient:
-        _try_gradient(name, target, theta)
+        try_gradient(name, target, theta)
+
+
+def _check_place(name: str, space: Space, theta: Tensor) -> None:
+    """Whether the starting states are states: a sampler would else be blamed, or stay outside for ever."""
+    if isinstance(space, Discrete) and (first := space.outsider(theta)):
+        raise ValueError(
+            f"The target {name} must start in its space {space}, its initial states have {first} among them."
+        )
 
 
 def _evaluated(name: str, target: Target, theta: Tensor) -> Any:
@@ -133,28 +143,6 @@ def try_modes(name: str, target: Target, theta: Tensor) -> None:
     if not bool(((shares.sum(-1) - 1.0).abs() <= 1e-3).all()):
         total = float(shares.sum(-1).flatten()[0])
         raise ValueError(f"The responsibilities of {name} must sum to 1 over the modes, not to {total:.6g}.")
-
-
-def _try_gradient(name: str, target: Target, theta: Tensor) -> None:
-    try:
-        _, gradient = target.log_prob_and_grad(theta)
-    except Exception as error:
-        raise ValueError(
-            f"The target {name} gives no gradient, which the sampler needs: {failure(error)}."
-        ) from error
-    if not isinstance(gradient, Tensor) or gradient.shape != theta.shape:
-        got = tuple(gradient.shape) if isinstance(gradient, Tensor) else described(gradient)
-        raise ValueError(
-            f"The target {name} gave gradients of shape {got}, {tuple(theta.shape)} was expected."
-        )
-    # At some states alone it may be infinite, as that of a square root at 0: moves from there are refused.
-    finite = gradient.isfinite().flatten(len(target.space.batch_shape(theta))).all(-1)
-    if not bool(finite.any()):
-        values = gradient[~gradient.isfinite()].flatten()[:4].tolist()
-        raise ValueError(
-            f"The target {name} gave the gradient {values} in some coordinates of each of its initial "
-            "states, finite numbers were expected; a sampler without gradient, such as gibbs, needs none."
-        )
 
 
 def try_probabilities(name: str, target: Target) -> None:

@@ -179,6 +179,16 @@ def assert_same(
         assert torch.equal(value.nan_to_num(-1), wanted[name][place].nan_to_num(-1)), name
 
 
+@pytest.mark.parametrize("batch", [(40,), (2, 7), (40, 2), (1, 2, 40)])
+def test_draws_of_another_shape_are_refused(batch: tuple[int, ...]) -> None:
+    target = Bernoulli4()
+    suite = MetricSuite(Context(target, Gibbs(), 2, 40, torch.device("cpu")), {"tv": TV})
+    ones = torch.ones(batch)
+    theta = target.initial(batch, torch.Generator().manual_seed(0))
+    with pytest.raises(ValueError, match=r"^the draws must have the shape .*, which is \(2, 40, 4\), \("):
+        suite.update(1, theta, Info(ones, ones, 1))
+
+
 def test_names_and_directions_are_declared() -> None:
     names = [metric.name for metric in ALL]
     assert len(set(names)) == len(names)

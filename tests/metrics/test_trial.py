@@ -10,8 +10,8 @@ from torch import Tensor
 
 from metrics.metric import Context, Metric
 from metrics.suite import MetricSuite
-from metrics.trial import try_metric
-from samplers import Gibbs, Info
+from metrics.trial import of_first_seed, try_metric
+from samplers import Gibbs, Info, ParallelTempering
 from targets import Bernoulli4, Streams
 
 
@@ -72,10 +72,10 @@ def tried(cls: type[Metric]) -> None:
         state, info = kernel.step(target, state, one, streams)
         draws.append((kernel.draws(state), info))
 
-    def make() -> MetricSuite:
-        return MetricSuite(Context(target, kernel, 2, 3, torch.device("cpu")), {"mine": cls})
+    def make(seeds: int = 2) -> MetricSuite:
+        return MetricSuite(Context(target, kernel, seeds, 3, torch.device("cpu")), {"mine": cls})
 
-    try_metric("mine", make, draws)
+    try_metric("mine", make, draws, lambda: make(1))
 
 
 def test_a_metric_that_does_what_it_must_passes() -> None:
@@ -109,6 +109,37 @@ def test_a_metric_that_a_checkpoint_does_not_hold_is_refused() -> None:
         tried(NotSaved)
     with pytest.raises(ValueError, match=r"cannot be saved and read back: AttributeError: .*'count'"):
         tried(SavedWrongly)
+
+
+class Mixed(Share):
+    """Its value is the mean over the seeds."""
+
+    name = "mixed"
+
+    def result(self) -> dict[str, Tensor]:
+        return {"share": (self.total.mean() / self.steps).expand(self.context.seeds)}
+
+
+def test_a_metric_that_mixes_seeds_is_refused() -> None:
+    """The result of a run would depend on what is computed beside it."""
+    with pytest.raises(ValueError, match=r"^the metric mine must give a seed the same value"):
+        tried(Mixed)
+
+
+def test_what_all_of_an_info_says_is_that_of_the_first_seed() -> None:
+    target, streams, one = Bernoulli4(), Streams([0, 1], "trial"), torch.ones(())
+    kernel = ParallelTempering(Gibbs(), [1.0, 0.5, 0.2])
+    _, info = kernel.step(target, kernel.init(target, target.initial((3, 2, 4), streams), one), one, streams)
+    part = of_first_seed(info)
+    assert part.swap is not None
+    assert part.rungs is not None
+    assert info.rungs is not None
+    assert [part.acceptance.shape, part.rungs.shape, part.swap.replica.shape] == [
+        (1, 4),
+        (3, 1, 4),
+        (3, 1, 4),
+    ]
+    assert torch.equal(part.rungs[:, 0], info.rungs[:, 0])
 
 
 def test_two_metrics_with_a_value_of_one_name_are_both_named() -> None:

@@ -51,7 +51,7 @@ from samplers.discrete.released_dmala import ReleasedDMALA
 from samplers.informed.informed_kernel import InformedKernel
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import REPLICA
-from samplers.trial import try_step
+from samplers.trial.step_trial import try_step
 from targets import TSP, Bernoulli4, Binary, GaussianMixture, Ising, Ordinal, Potts, Real, Streams, Target
 from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
 from tests.support.steps.no_host_sync import NoHostSync

@@ -15,8 +15,8 @@ from metrics import run_chains
 from samplers import DMALA, Info, ParallelTempering, SimulatedTempering, State
 from samplers.choice import choose
 from samplers.kernel import Kernel, evaluate
-from samplers.trial import try_step
-from targets import LogQuadratic, Streams, Target
+from samplers.trial.step_trial import try_step
+from targets import Bernoulli4, Binary, FunctionTarget, LogQuadratic, Ordinal, Real, Streams, Target
 from targets.randomness import uniform
 
 
@@ -208,3 +208,87 @@ def test_evaluations_that_are_not_counted_are_refused(ask: str) -> None:
 @pytest.mark.parametrize("ask", ["nothing", "probabilities"])
 def test_the_log_density_of_what_was_drawn_without_it_is_no_evaluation(ask: str) -> None:
     assert run_chains(Listed(d=5), Uncounted(ask), chains=2, steps=10).evaluations[-1] == 0
+
+
+class Gradient(DMALA):
+    """DMALA whose states keep the gradient times beta to some power, or that of where the chain was."""
+
+    power, stale = 0, False
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        state = super().init(target, theta, beta)
+        assert state.grad is not None
+        scale = torch.as_tensor(beta**self.power).to(theta)
+        return replace(
+            state, grad=state.grad * scale.reshape(scale.shape + (1,) * (theta.dim() - scale.dim()))
+        )
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> Any:
+        after, info = super().step(target, state, beta, generator)
+        return (replace(after, grad=state.grad) if self.stale else after), info
+
+
+def test_a_gradient_of_another_state_or_temperature_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ladder, target = [1.0, 0.4], LogQuadratic(d=5)
+    run_chains(target, ParallelTempering(Gradient(0.5), ladder), chains=2, steps=10)
+    theta, one = target.initial((2, 1, 2), Streams([0], "start")), torch.ones((), dtype=torch.float64)
+    monkeypatch.setattr(Gradient, "power", 1)
+    for kernel in (
+        ParallelTempering(Gradient(0.5), ladder),
+        SimulatedTempering(Gradient(0.5), ladder, [0.0, 0.0]),
+    ):
+        said = (
+            f"^Gradient.init must give a State.grad that does not depend .* inside {type(kernel).__name__}, "
+        )
+        with pytest.raises(ValueError, match=said):
+            try_step(kernel, target, theta, one)
+    monkeypatch.setattr(Gradient, "power", 0)
+    monkeypatch.setattr(Gradient, "stale", True)
+    # At the smaller step size neither chain moves in the first step, which leaves nothing stale.
+    for size in (0.5, 0.15):
+        with pytest.raises(ValueError, match=r"^Gradient.step must give the gradient of U at its new theta"):
+            run_chains(target, Gradient(size), chains=2, steps=10)
+
+
+class Ensemble(Kernel):
+    """A random walk whose steps are as wide as the states of all chains, or of those of its own seed."""
+
+    def __init__(self, dims: Any) -> None:
+        self.dims = dims
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return evaluate(target, theta, gradient=False)
+
+    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> tuple[State, Info]:
+        draws = uniform(generator, state.log_prob.shape, (3,), like=state.theta)
+        width = state.theta.std(self.dims, keepdim=self.dims is not None)
+        after = evaluate(target, state.theta + (draws - 0.5) * width, gradient=False)
+        certain = torch.ones_like(state.log_prob)
+        return after, Info(certain, certain, 1)
+
+
+def test_a_kernel_that_mixes_seeds_is_refused() -> None:
+    """A run of a seed would depend on what is computed beside it."""
+    target = FunctionTarget(lambda theta: -theta.square().sum(-1) / 2.0, Real(3))
+    with pytest.raises(ValueError, match=r"^Ensemble.step must move the chains of a seed alike"):
+        run_chains(target, Ensemble(None), chains=4, steps=10)
+    run_chains(target, Ensemble((1, 2)), chains=4, steps=10)
+
+
+@pytest.mark.parametrize(
+    ("space", "theta", "said"),
+    [
+        (Binary(3), [-1.0, 1.0, 1.0], r"Binary\(d=3.*\), \[-1.0, 1.0, 1.0\] was given"),
+        (Binary(3), [0.5, 0.0, 0.0], r"Binary\(d=3.*\), \[0.5, 0.0, 0.0\] was given"),
+        (Ordinal(2, 4), [4.0, 0.0], r"Ordinal\(d=2.*\), \[4.0, 0.0\] was given"),
+    ],
+)
+def test_chains_do_not_start_outside_of_the_space(space: Any, theta: list[float], said: str) -> None:
+    """Chains may stay there for ever, with a density of their own."""
+    target = FunctionTarget(lambda theta: theta.sum(-1), space)
+    states, streams = torch.tensor([[[0.0] * space.d, theta]]), Streams([0], "chain")
+    with pytest.raises(ValueError, match=f"^states must lie in the space {said}$"):
+        DMALA(0.5).start(target, states, torch.ones(()), streams)
+    DMALA(0.5).start(target, states[:, :1], torch.ones(()), streams)
+    with pytest.raises(ValueError, match=r"^states must lie in the space"):
+        DMALA(0.5).start(Bernoulli4(), 2.0 * torch.ones(1, 1, 4), torch.ones(()), streams)

@@ -136,6 +136,13 @@ def test_what_a_log_density_must_not_do(log_prob: Any, said: str) -> None:
         try_target("mine", target, STATES.clone(), gradient=False)
 
 
+def test_starting_states_outside_of_the_space_are_refused() -> None:
+    """The kernel was blamed for them, or took them for others."""
+    said = r"^The target mine must start in its space Binary\(d=3.*\), its initial states have \[-1.0, 1"
+    with pytest.raises(ValueError, match=said):
+        try_target("mine", Counted(3, None), 2.0 * STATES[:, :1] - 1.0, gradient=False)
+
+
 class WithModes(Counted):
     """Two modes, and what `shares` gives for states."""
 

@@ -14,7 +14,7 @@ from runner.tools.exactness.measured_kernel import Measured, is_tempered, measur
 from runner.tools.exactness.served import crash, kernel_for
 from runner.tools.exactness.step_agreement import DRAWS, LEVEL
 from samplers.kernel import NotEnumerableError
-from samplers.trial import try_step
+from samplers.trial.step_trial import try_step
 from samplers.tuning.tunable import fixed
 from targets.randomness import Streams
 from targets.target import Target

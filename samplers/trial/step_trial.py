@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
-from samplers.uncounted_evaluations import check_uncounted
+from samplers.trial.uncounted_evaluations import check_uncounted
 from targets.checks import described
 from targets.randomness import Streams
 from targets.spaces import Discrete
@@ -21,7 +21,10 @@ OF_GENERATOR = (
     "its random numbers must come from the generator that it is given, as by targets.randomness.uniform"
 )
 ROUNDING = 1e-3
-"""How far a cached log density may be from the target's own, as a share of its size."""
+"""How far a cached log density or gradient may be from the target's own, as a share of its size."""
+
+STEPS = 8
+"""Steps that are taken at most until a chain has moved: only then it shows whether all moves with it."""
 
 
 @torch.no_grad()
@@ -64,6 +67,14 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
             raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)
+    _check_seeds(kernel, target, theta, beta, after, info)
+    moved = after
+    for _ in range(STEPS - 1):
+        if not torch.equal(moved.theta, state.theta):
+            break
+        moved, _ = kernel.step(target, moved, beta, streams)
+    if moved is not after:
+        _check_place(name, target, moved)
     if info.evaluations == 0:
         _called(f"{name}.step", check_uncounted, name, kernel, target, state, beta, streams)
 
@@ -93,6 +104,30 @@ def _check(
         raise ValueError(f"{call} must give {what} as {dtype}, not {value.dtype}")
 
 
+def _check_seeds(
+    kernel: Kernel, target: Target, theta: Tensor, beta: Tensor, alone: State, info: Info
+) -> None:
+    """Whether the first step from `theta` is the same where another seed shares the batch."""
+    name, batch = type(kernel).__name__, tuple(target.space.batch_shape(theta))
+    axis = len(batch) - 2
+    other = target.initial(batch, Streams([1], "trial", theta.device))
+    both, streams = torch.cat([theta, other.to(theta)], axis), Streams([0, 1], "trial", theta.device)
+    state = _called(f"{name}.init", kernel.init, target, both, beta)
+    together, found = _called(f"{name}.step", kernel.step, target, state, beta, streams)
+    parts = {
+        "state": (alone.theta, together.theta.narrow(axis, 0, 1)),
+        "Info.acceptance": (info.acceptance, found.acceptance.narrow(-2, 0, 1)),
+    }
+    for what, (one, among) in parts.items():
+        off = (one - among).abs() > ROUNDING * (1.0 + one.abs())
+        if bool(off.any()):
+            raise ValueError(
+                f"{name}.step must move the chains of a seed alike whatever seeds share the batch, whose "
+                f"axes are (seeds, chains); beside another seed its {what} has {float(among[off][0]):.6g} in "
+                f"place of {float(one[off][0]):.6g}"
+            )
+
+
 def _check_evaluations(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(
@@ -115,26 +150,34 @@ def _check_auxiliaries(name: str, before: Mapping[str, Tensor], after: Mapping[s
 
 
 def _check_swappable(kernel: Kernel, target: Target, state: State, beta: Tensor) -> None:
-    """What moves between temperatures takes its aux along: that of `init` must not depend on beta."""
+    """What moves between temperatures takes aux and gradient along: in `init` none may depend on beta."""
     base, persistent = getattr(kernel, "base", None), kernel.persistent_aux
     cached = {key: x for key, x in state.aux.items() if x.is_floating_point() and key not in persistent}
-    if not isinstance(base, Kernel) or not cached:
+    if not isinstance(base, Kernel) or not (cached or state.grad is not None):
         return
-    other = kernel.init(target, state.theta, beta / 2).aux
+    other = kernel.init(target, state.theta, beta / 2)
+    if state.grad is not None and not _alike(state.grad, other.grad):
+        raise ValueError(
+            f"{type(base).__name__}.init must give a State.grad that does not depend on beta inside "
+            f"{type(kernel).__name__}, since states move between temperatures with it"
+        )
     for key, value in cached.items():
-        if value.shape == other[key].shape and not torch.allclose(value, other[key], equal_nan=True):
+        if not _alike(value, other.aux[key]):
             raise ValueError(
                 f"{type(base).__name__}.init must give a State.aux that does not depend on beta inside "
                 f"{type(kernel).__name__}, since states move between temperatures with it; {key} does"
             )
 
 
+def _alike(one: Tensor, other: Tensor | None) -> bool:
+    """Whether both are the same, or of different shapes, which cannot be compared."""
+    return other is None or one.shape != other.shape or torch.allclose(one, other, equal_nan=True)
+
+
 def _check_place(name: str, target: Target, after: State) -> None:
-    """Whether the new state lies in the space and its log density is that of its theta."""
+    """Whether the new state lies in the space, and its log density and gradient are those of its theta."""
     space = target.space
-    if isinstance(space, Discrete) and not bool(space.contains(after.theta).all()):
-        states = after.theta.reshape(-1, *space.event_shape)
-        first = states[~space.contains(states)][0].flatten()[:8].tolist()
+    if isinstance(space, Discrete) and (first := space.outsider(after.theta)):
         raise ValueError(f"{name}.step must stay in the space {space}, it went to {first}")
     own = target.log_prob(after.theta)
     off = (after.log_prob - own).abs() > ROUNDING * (1.0 + own.abs())
@@ -143,4 +186,19 @@ def _check_place(name: str, target: Target, after: State) -> None:
         raise ValueError(
             f"{name}.step must give the log density of its new theta as the state's log_prob, it gave "
             f"{cached:.6g} where the target has {found:.6g}"
+        )
+    if after.grad is not None:
+        _check_gradient(name, target, after.theta, after.grad)
+
+
+def _check_gradient(name: str, target: Target, theta: Tensor, given: Tensor) -> None:
+    _check(f"{name}.step", "the state's grad", given, theta.shape)
+    _, own = target.log_prob_and_grad(theta)
+    event = tuple(range(len(target.space.batch_shape(theta)), theta.dim()))
+    off = (given - own).abs() > ROUNDING * (1.0 + own.abs().amax(event, keepdim=True))
+    if bool((off & own.isfinite()).any()):
+        cached, found = (float(value[off][0]) for value in (given, own))
+        raise ValueError(
+            f"{name}.step must give the gradient of U at its new theta as the state's grad, untempered; it "
+            f"gave {cached:.6g} where the target has {found:.6g}"
         )

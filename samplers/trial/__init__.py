@@ -1,0 +1,1 @@
+"""Steps of a kernel that are tried before chains run with it."""
