@@ -26,7 +26,7 @@ CACHING: dict[str, Callable[[float], Kernel]] = {
     "dmala": DMALA,
     "dlmc": DLMC,
     "pas": lambda size: PAS(1.0 + size),
-    "locally_balanced": lambda size: LocallyBalanced("barker" if size < 1.0 else "sqrt", sites=2),
+    "locally_balanced": lambda size: LocallyBalanced("barker" if size < 1.0 else "sqrt", sites=3),
 }
 LATTICE = Ising(size=6, coupling=0.5, field=0.2)
 ORDINAL = random_target(SPACES["ordinal"])
