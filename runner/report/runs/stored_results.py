@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
-from metrics.statistics.closed_form import expected
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
@@ -54,11 +53,7 @@ class Results:
 
         Where several runs of a seed have one, such as commands with other metrics made, the first counts.
         """
-        values: dict[int, float] = {}
-        for run in self.at(row, column):
-            if (value := run.value(metric)) is not None:
-                values.setdefault(run.seed, value)
-        return values
+        return _by_seed((run.seed, run.value(metric)) for run in self.at(row, column))
 
     def without_value(self, row: str, column: str, metric: str) -> int:
         """How many seeds have no finite value of `metric` though a run failed, or measured it.
@@ -80,8 +75,8 @@ class Results:
         return found, found + self.without_value(row, column, metric)
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
-        """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
-        return self.values(row, column, expected(metric))
+        """The expectation of `metric` by seed, of runs that have it in closed form (`Run.expectation`)."""
+        return _by_seed((run.seed, run.expectation(metric)) for run in self.at(row, column))
 
     def interval(self, row: str, column: str, metric: str) -> Interval | None:
         """Mean and interval of `metric` over seeds, in its own unit; its expectation where that is known."""
@@ -183,6 +178,15 @@ class Results:
         return sum(self.counts.values())
 
 
+def _by_seed(found: Iterable[tuple[int, float | None]]) -> dict[int, float]:
+    """The first value of each seed that there is."""
+    values: dict[int, float] = {}
+    for seed, value in found:
+        if value is not None:
+            values.setdefault(seed, value)
+    return values
+
+
 def _sentence(note: str) -> str:
     """A note with a capital letter and a full stop."""
     text = note.strip().rstrip(".")
@@ -208,9 +212,9 @@ def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
     """In each column a run of `row` with the exact values that a run there has beside its own."""
     for column in dict.fromkeys(run.column for run in runs) if row.exact else ():
         for run in runs:
-            values = {expected(metric): run.value(f"{metric}_exact") for metric in row.exact}
+            values = {metric: run.value(f"{metric}_exact") for metric in row.exact}
             known = {name: value for name, value in values.items() if value is not None}
             if run.column == column and known:
-                summary = {"seconds": math.nan, "exact": True, "metrics": known}
-                yield replace(run, row=row.row, summary=summary)
+                summary = {"seconds": math.nan, "exact": True, "metrics": {}}
+                yield replace(run, row=row.row, summary=summary, exact_values=known)
                 break
