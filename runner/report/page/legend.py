@@ -11,6 +11,9 @@ from runner.report.table_shape import TableShape
 
 INEXACT, NOT_SIGNIFICANT, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
 
+AVERAGED = "averaged over seeds where these have problems of their own"
+"""What is said of closed forms that differ between seeds, each of which may be an instance of the target."""
+
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """Those that exist as superscripts in plain text: there is no superscript q."""
 
@@ -70,8 +73,11 @@ def explanations(
         found = [entry for entry in closed if of_draws is not bool(shape.row(entry.row).exact)]
         rows = " and ".join(dict.fromkeys(entry.row for entry in found))
         names = " and ".join(dict.fromkeys(shape.metric(entry.metric).name for entry in found))
+        varies = any(entry.varies for entry in found)
         if found:
-            sentences.append(f"{names} of {rows}: {value}, not a mean over seeds.")
+            sentences.append(
+                f"{names} of {rows}: {value}, {AVERAGED if varies else 'not a mean over seeds'}."
+            )
     if any(entry.best for entry in entries):
         sentences.append("Bold: the best mean among the samplers that are exact, and any equal to it.")
     if any(entry.not_significant for entry in entries):

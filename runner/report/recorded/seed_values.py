@@ -33,8 +33,10 @@ def seed_values(shape: TableShape, results: Results) -> str:
     ]
     lines: list[dict[str, object]] = []
     for metric, row, column in product(metrics, shape.rows, shape.columns):
-        if values := results.values(row.row, column.label, metric.metric):
-            place = dict(zip(PLACE, (row.row, column.label, metric.metric), strict=True))
+        where = row.row, column.label, metric.metric
+        # What exact draws drew, of which the mean in the table is not; a row of exact values has no other.
+        if values := results.values(*where) or results.known(*where):
+            place = dict(zip(PLACE, where, strict=True))
             lines.append(place | {str(seed): values[seed] for seed in sorted(values)})
     seeds = sorted({int(name) for line in lines for name in line if name not in PLACE})
     return pd.DataFrame(lines, columns=[*PLACE, *map(str, seeds)]).to_csv(index=False)

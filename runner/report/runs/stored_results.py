@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
@@ -209,12 +210,15 @@ def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: S
 
 
 def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
-    """In each column a run of `row` with the exact values that a run there has beside its own."""
-    for column in dict.fromkeys(run.column for run in runs) if row.exact else ():
-        for run in runs:
-            values = {metric: run.value(f"{metric}_exact") for metric in row.exact}
-            known = {name: value for name, value in values.items() if value is not None}
-            if run.column == column and known:
-                summary = {"seconds": math.nan, "exact": True, "metrics": {}}
-                yield replace(run, row=row.row, summary=summary, exact_values=known)
-                break
+    """For each seed of a column a run of `row` with the exact values that its runs have beside their own.
+
+    A seed may be an instance of its target.
+    """
+    found: dict[tuple[str, int], tuple[Run, dict[str, float]]] = {}
+    for run, metric in product(runs, row.exact):
+        if (value := run.value(f"{metric}_exact")) is not None:
+            _, known = found.setdefault((run.column, run.seed), (run, {}))
+            known.setdefault(metric, value)
+    for run, known in found.values():
+        summary = {"seconds": math.nan, "exact": True, "metrics": {}}
+        yield replace(run, row=row.row, summary=summary, exact_values=known)
