@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from metrics.inference.few_seeds import interval
+from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise
 from runner.report.budget import cost_of_runs
 from runner.report.page.layout import lay_out
@@ -31,6 +32,14 @@ columns:
 metrics:
   - {metric: energy, name: Energy, direction: none}
   - {metric: ess_per_evaluation, name: Draws in 1000 evaluations, direction: max, scale: 1.0e-3}
+"""
+FLOOR = """
+title: Optimum
+caption: For the tests.
+rows: [{row: A}, {row: B}, {row: optimum, exact: [objective]}]
+columns: [{label: known, where: {target: maxcut}}]
+metrics: [{metric: objective, name: Objective, direction: max, floor: optimum}]
+comparisons: [{metric: objective, rows: [A, optimum]}]
 """
 EXACT = [0.5, 1.0, 1.0]
 
@@ -86,14 +95,13 @@ def instances() -> Results:
     return Results((*runs, *exact_values(instances_shape().rows[-1], runs)), random_runs=True)
 
 
-def instances_shape(role: str = "role: draws, ") -> TableShape:
-    return shape_from(f"""
+def instances_shape() -> TableShape:
+    return shape_from("""
 title: Instances
 caption: For the tests.
-rows: [{{row: A}}, {{row: B}}, {{row: exact value, {role}exact: [energy]}}]
-columns: [{{label: known, where: {{target: ising}}}}]
-metrics: [{{metric: energy, name: Energy, direction: min, floor: exact value}}]
-comparisons: [{{metric: energy, rows: [A, exact value]}}]
+rows: [{row: A}, {row: B}, {row: exact value, exact: [energy]}]
+columns: [{label: known, where: {target: ising}}]
+metrics: [{metric: energy, name: Energy, direction: min, floor: exact value}]
 """)
 
 
@@ -105,6 +113,26 @@ def test_a_row_of_exact_values_is_of_the_instances_of_all_seeds() -> None:
     text = markdown(lay_out(shape, summary, results, "", "make it"))
     assert "| exact value | 0.83 ± 0.72 |" in text
     assert "the exact value, averaged over seeds where these have problems of their own." in text
+
+
+def test_exact_values_are_the_floor_of_all_seeds_and_do_not_compete() -> None:
+    """Seed 2 reaches the optimum, and the other seven, each an instance, are below theirs by 1."""
+    shape = shape_from(FLOOR)
+    runs = [
+        finished(
+            "A", "known", seed, {"scale": {"name": "quick"}}, {"objective": 19.0, "objective_exact": best}
+        )
+        for seed, best in enumerate([20.0, 20.0, 19.0, 20.0, 20.0, 20.0, 20.0, 20.0])
+    ]
+    runs += [
+        finished("B", "known", seed, {"scale": {"name": "quick"}}, {"objective": 10.0}) for seed in range(8)
+    ]
+    results = Results((*runs, *exact_values(shape.rows[-1], runs)), random_runs=True)
+    summary = summarise(shape, results, published_numbers(shape))
+    assert not summary.at("objective", "A", "known").within_floor
+    assert [row for row in ("A", "B", "optimum") if summary.at("objective", row, "known").best] == ["A"]
+    (sentence,) = compared(shape, results)
+    assert "significantly different (p = 0.00021, n = 8); A is lower, which is worse." in sentence
 
 
 def test_a_row_of_exact_values_costs_nothing() -> None:
