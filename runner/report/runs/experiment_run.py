@@ -31,7 +31,8 @@ class Run:
         config: resolved configuration of its job.
         summary: what the run measured; None unless it is done.
         folder: its folder in the store.
-        exact_values: by metric, of a run that stands in a row of exact values; None in any other row.
+        exact_values: by metric, of a run that stands in a row of exact values, and has no folder there; None
+            in any other row.
     """
 
     row: str

@@ -14,6 +14,7 @@ from metrics.inference.few_seeds import Interval, interval
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
+from runner.store.run_folder import RunFolder
 from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
@@ -221,4 +222,6 @@ def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
             known.setdefault(metric, value)
     for run, known in found.values():
         summary = {"seconds": math.nan, "exact": True, "metrics": {}}
-        yield replace(run, row=row.row, summary=summary, exact_values=known)
+        # What the run has on disk, its way to the end and its draws, is not that of an exact value.
+        nothing = RunFolder(run.folder.path / "exact values")
+        yield replace(run, row=row.row, summary=summary, folder=nothing, exact_values=known)

@@ -183,7 +183,7 @@ def charts_of(shape: TableShape, results: Results, frame: pd.DataFrame, index: I
 def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, Any] | None:
     """The table's metrics along the runs, one plot a metric and column; None where nothing was recorded."""
     styles = row_styles(shape, results)
-    read: dict[str, dict[str, Curve]] = {}
+    read: dict[Path, dict[str, Curve]] = {}
     plots = []
     named = {metric.metric: metric.name for metric in shape.metrics}
     named |= {
@@ -208,7 +208,8 @@ def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, A
     return curves_chart(plots) if plots else None
 
 
-def _curve(run: Run, metric: str, read: dict[str, dict[str, Curve]]) -> Curve | None:
-    if run.run_id not in read:
-        read[run.run_id] = curves_of(run.folder.path / "metrics.csv")
-    return read[run.run_id].get(metric)
+def _curve(run: Run, metric: str, read: dict[Path, dict[str, Curve]]) -> Curve | None:
+    path = run.folder.path / "metrics.csv"
+    if path not in read:
+        read[path] = curves_of(path)
+    return read[path].get(metric)
