@@ -145,6 +145,8 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
         try:
             frame = read_labelled(folder / TABLE)
             page = read_page((folder / "table.md").read_text(), shape.versions)
+            if len(page.blocks) != len(metrics_of(frame)):
+                raise ValueError(f"table.md and {TABLE} have not the same metrics")
             shape = shape.restricted(set(frame["cell"]), set(frame["row"]))
             charts = charts_of(shape, rows, frame, index)
             return ExperimentData(place, shape, page, frame, source, charts=charts, why=why)
@@ -153,6 +155,11 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
         except (OSError, ValueError, KeyError, AssertionError) as error:
             why = f"The table in {folder} cannot be read ({error})."
     return ExperimentData(place, shape, None, pd.DataFrame(), "", why=why)
+
+
+def metrics_of(frame: pd.DataFrame) -> list[str]:
+    """The metrics of a table's numbers, in the order of the blocks of its page."""
+    return list(dict.fromkeys(frame["metric"]))
 
 
 def _ids(results: Results) -> dict[tuple[str, str], list[str]]:
