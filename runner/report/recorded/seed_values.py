@@ -63,8 +63,14 @@ def read_seed_values(path: Path) -> dict[tuple[str, str, str], Mapping[int, floa
 
 
 def read_labelled(path: Path) -> pd.DataFrame:
-    """A recorded CSV, no bit of a number changed; labels are text, also where all of them are numbers."""
-    frame, text = pd.read_csv(path, dtype=dict.fromkeys(PLACE, str)), pd.read_csv(path, dtype=str)
+    """A recorded CSV, no bit of a number changed; labels are text, also numbers and a row called None or NA.
+
+    An empty place alone has no value.
+    """
+    frame, text = (
+        pd.read_csv(path, dtype=dtype, keep_default_na=False, na_values=[""])
+        for dtype in (dict.fromkeys(PLACE, str), str)
+    )
     # pandas before 3 reads a float that may differ in its last bit.
     floats = {str(name): text[name].astype(float) for name in frame.select_dtypes("float")}
     return frame.assign(**floats)

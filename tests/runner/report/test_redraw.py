@@ -13,6 +13,7 @@ from runner.report.draw_figures import write_figures
 from runner.report.published import published_numbers
 from runner.report.recorded import redraw as redraw_module
 from runner.report.recorded.redraw import redraw
+from runner.report.recorded.seed_values import read_labelled, read_seed_values, seed_values
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import damaged_files, write_digests
@@ -43,6 +44,21 @@ def results() -> Results:
         for seed, value in enumerate(values)
     ]
     return Results(tuple(runs), random_runs=True)
+
+
+@pytest.mark.parametrize("name", ["None", "NA", "null", "nan", "N/A"])
+def test_a_row_may_be_called_as_no_value_is(tmp_path: Path, name: str) -> None:
+    shape, found = shape_from(BLOCK), results()
+    shape.rows[0].row = name
+    found = Results(tuple(replace(run, row=name) if run.row == "A" else run for run in found.runs))
+    frame = summarise(shape, found, published_numbers(shape)).frame(shape)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "seeds.csv").write_text(seed_values(shape, found))
+    read = read_labelled(tmp_path / "table.csv")
+    assert list(read["row"]) == list(frame["row"])
+    assert list(read["mean"]) == list(frame["mean"])
+    assert read_seed_values(tmp_path / "seeds.csv")[name, "a", "kl"] == dict(enumerate(NUMBERS["A"]))
+    assert read["p_value"].isna().sum() == frame["p_value"].isna().sum()
 
 
 def gone(found: Results) -> Results:
