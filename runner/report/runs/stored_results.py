@@ -19,6 +19,7 @@ from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from omegaconf import DictConfig
 
     from runner.store.run_store import Store
 
@@ -49,6 +50,14 @@ class Results:
     def at(self, row: str, column: str) -> Sequence[Run]:
         """The runs of one row and column, by seed."""
         return self._places.get((row, column), ())
+
+    def config(self, row: str, column: str) -> DictConfig | None:
+        """The configuration of a run of one row and column; None where none is to be run.
+
+        Of a row of exact values that of any other run there: in a record it has no runs of its own.
+        """
+        runs = self.at(row, column) or [run for run in self.runs if run.column == column]
+        return runs[0].config if runs else None
 
     def values(self, row: str, column: str, metric: str) -> dict[int, float]:
         """Final values of `metric` by seed, of the runs that are done and have a finite one.
