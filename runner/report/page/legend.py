@@ -47,7 +47,8 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         reduction: how the protocol is smaller than the published one.
     """
     entries = list(summary)
-    return [*([_averaged(seeds, entries)] if seeds else []), *explanations(shape, entries, reduction)]
+    ours = [entry for entry in entries if not shape.row(entry.row).exact]
+    return [*([_averaged(seeds, ours)] if seeds else []), *explanations(shape, entries, reduction)]
 
 
 def explanations(
@@ -133,7 +134,7 @@ def _averaged(seeds: int, entries: Sequence[Entry]) -> str:
         most[entry.column] = max(entry.expected, most.get(entry.column, 0))
     fewer: dict[int, list[str]] = {}
     for column, number in most.items():
-        if 1 < number < seeds:
+        if 0 < number < seeds:
             fewer.setdefault(number, []).append(f"'{column}'")
     others = "".join(f"; n = {number} in {', '.join(columns)}" for number, columns in fewer.items())
     return f"Ours: mean ± half the width of the 95 % t interval over n = {seeds} seeds{others}."
