@@ -16,8 +16,8 @@ from runner.tasks.task import Task, span, task_of
 
 
 def _distinct(results: Results) -> list[Run]:
-    """One run for each identity; a run that stands in two columns is counted once."""
-    return list({run.run_id: run for run in results.runs}.values())
+    """One run for each identity, though it stands in two columns, or in a row of exact values, too."""
+    return list({run.run_id: run for run in results.runs if run.exact_values is None}.values())
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,7 @@ def budget(config: DictConfig) -> dict[str, Any]:
 
 def cost_of_runs(results: Results) -> dict[str, Any]:
     """Wall clock of the runs and of their tuning (each tuning counted once), and what they ran on."""
-    # Rows of exact values are in no run of their own.
-    done = [run for run in _distinct(results) if run.summary is not None and "evaluations" in run.summary]
+    done = [run for run in _distinct(results) if run.summary is not None]
     tunings = {}
     for run in done:
         assert run.summary is not None

@@ -50,7 +50,7 @@ class RowShape:
     It is left out where the command asks for no job of it, as with ``sampler=dmala``.
 
     A row with `exact`, names of metrics, is not in the sweep: it holds the values METRIC_exact that the
-    runs of a column have beside their own.
+    runs of a column have beside their own. It competes with no sampler: its role is `draws` by default.
     """
 
     row: str
@@ -58,6 +58,10 @@ class RowShape:
     note: str | None = None
     exact: list[str] = field(default_factory=list)
     published: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.exact and self.role is Role.sampler:
+            self.role = Role.draws
 
 
 @dataclass

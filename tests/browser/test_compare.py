@@ -83,6 +83,13 @@ def test_means_and_intervals_are_those_of_the_runs(visit: Visit, report: Report)
         assert (mean, margin) == pytest.approx((span.mean, span.margin), rel=1e-4)
 
 
+def test_a_seed_of_the_same_settings_counts_once(visit: Visit) -> None:
+    """A run of an earlier version has the seed and the settings of the first one, and other numbers."""
+    page = visit.open("compare.html#sampler=pt_dmala,dmala&scale=smoke&status=done&metric=kl&group=sampler")
+    twice = page.evaluate("document.getElementById('plot').data[0].customdata")
+    assert [said.rpartition(", ")[2] for said in twice] == ["n = 8", "n = 4"]
+
+
 def test_runs_are_drawn_against_steps_evaluations_and_seconds(visit: Visit) -> None:
     page = visit.open("compare.html#experiment=none&sampler=acs&view=curves&metric=kl&sampler.step_size=5")
     lines = [trace for trace in shown(page) if trace["mode"] == "lines+markers"]

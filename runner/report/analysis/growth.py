@@ -52,11 +52,14 @@ def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -
             pairs.append((float(str(x)), _mean(filter(math.isfinite, group["value"]), len(runs))))
     else:
         for column in shape.columns:
-            runs, by_seed = results.at(row, column.label), results.shown(row, column.label, growth.metric)
-            if runs:
+            by_seed, config = (
+                results.shown(row, column.label, growth.metric),
+                results.config(row, column.label),
+            )
+            if config is not None and (by_seed or results.at(row, column.label)):
                 known = results.known(row, column.label, growth.metric)
                 number = len(known) or results.planned(row, column.label)
-                pairs.append((float(chosen(runs[0].config, growth.x)), _mean(by_seed.values(), number)))
+                pairs.append((float(chosen(config, growth.x)), _mean(by_seed.values(), number)))
     return sorted(pairs)
 
 

@@ -64,8 +64,13 @@ class Entry:
         found = 0 if self.interval is None else self.interval.n
         if self.without_value:
             return f"{found} of {found + self.without_value}"
-        fewer = self.interval is not None and found < self.most and not self.closed_form
-        return str(found) if fewer else None
+        fewer = self.interval is not None and found < self.most
+        return str(found) if fewer and (self.varies or not self.closed_form) else None
+
+    @property
+    def varies(self) -> bool:
+        """Whether the seeds have different values."""
+        return self.interval is not None and self.interval.margin is not None
 
     @property
     def not_significant(self) -> bool:

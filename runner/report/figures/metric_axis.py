@@ -79,6 +79,9 @@ UNBOUNDED = ("_u", "_deviation", "_binder")
 unbiased estimate that is negative at times, a difference in standard errors, a ratio of moments.
 """
 
+SPREADS = ("_sd", "_se")
+"""Ends of names of standard deviations and errors of a metric, which are not in its bounds but from 0 on."""
+
 
 @functools.cache
 def quantities() -> dict[str, Quantity]:
@@ -104,6 +107,8 @@ def quantity_of(metric: str) -> Quantity:
     if metric in known:
         return found
     unit = OTHER_UNITS.get(metric, "")
+    if metric.endswith(SPREADS):
+        return Quantity(unit, 0.0)
     return Quantity(unit) if metric.endswith(UNBOUNDED) else Quantity(unit, found.low, found.high)
 
 

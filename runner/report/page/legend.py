@@ -11,6 +11,9 @@ from runner.report.table_shape import TableShape
 
 INEXACT, NOT_SIGNIFICANT, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
 
+AVERAGED = "averaged over seeds where these have problems of their own"
+"""What is said of closed forms that differ between seeds, each of which may be an instance of the target."""
+
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """Those that exist as superscripts in plain text: there is no superscript q."""
 
@@ -44,7 +47,8 @@ def legend(shape: TableShape, summary: Summary, seeds: int, reduction: str | Non
         reduction: how the protocol is smaller than the published one.
     """
     entries = list(summary)
-    return [*([_averaged(seeds, entries)] if seeds else []), *explanations(shape, entries, reduction)]
+    ours = [entry for entry in entries if not shape.row(entry.row).exact]
+    return [*([_averaged(seeds, ours)] if seeds else []), *explanations(shape, entries, reduction)]
 
 
 def explanations(
@@ -70,8 +74,11 @@ def explanations(
         found = [entry for entry in closed if of_draws is not bool(shape.row(entry.row).exact)]
         rows = " and ".join(dict.fromkeys(entry.row for entry in found))
         names = " and ".join(dict.fromkeys(shape.metric(entry.metric).name for entry in found))
+        varies = any(entry.varies for entry in found)
         if found:
-            sentences.append(f"{names} of {rows}: {value}, not a mean over seeds.")
+            sentences.append(
+                f"{names} of {rows}: {value}, {AVERAGED if varies else 'not a mean over seeds'}."
+            )
     if any(entry.best for entry in entries):
         sentences.append("Bold: the best mean among the samplers that are exact, and any equal to it.")
     if any(entry.not_significant for entry in entries):
@@ -127,7 +134,7 @@ def _averaged(seeds: int, entries: Sequence[Entry]) -> str:
         most[entry.column] = max(entry.expected, most.get(entry.column, 0))
     fewer: dict[int, list[str]] = {}
     for column, number in most.items():
-        if 1 < number < seeds:
+        if 0 < number < seeds:
             fewer.setdefault(number, []).append(f"'{column}'")
     others = "".join(f"; n = {number} in {', '.join(columns)}" for number, columns in fewer.items())
     return f"Ours: mean ± half the width of the 95 % t interval over n = {seeds} seeds{others}."

@@ -42,11 +42,13 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         points: list[tuple[float, Interval | None]] = []
         style, reference = data.styles[row.row], row.role is Role.draws
         for label in data.panel.columns:
-            runs = data.results.at(row.row, label)
-            if not runs:
+            span, config = data.interval(row.row, label), data.results.config(row.row, label)
+            if config is None or not (span or data.results.at(row.row, label)):
                 continue
-            place = float(chosen(runs[0].config, data.panel.x)) ** data.panel.x_power
-            span, note = data.interval(row.row, label), data.partial(row.row, label)
+            place, note = (
+                float(chosen(config, data.panel.x)) ** data.panel.x_power,
+                data.partial(row.row, label),
+            )
             points.append((place, None if note else span))
             if span is None:
                 continue

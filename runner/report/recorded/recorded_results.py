@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import pandas as pd
 
 from metrics.inference.few_seeds import Interval
 from runner.files.atomic_files import read_json
-from runner.report.analysis.table_entries import interval_of
+from runner.report.analysis.table_entries import EQUAL, interval_of
 from runner.report.recorded.said import Said, kept, place_of
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.report.runs.stored_results import Results
@@ -76,13 +77,17 @@ class RecordedResults(Results):
         return found, found + self.without_value(row, column, metric)
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
-        """The expectation of `metric` for each seed, where the table has it in closed form."""
+        """The expectation of `metric` for each seed, where the table has it in closed form.
+
+        The values of seeds, where it is their mean: a row of exact values. Those of draws are estimates.
+        """
         if self.said is None or place_of(row, column, metric) not in self.said.closed_form:
             return {}
         line = self.lines[row, column, metric]
-        seeds = self.values(row, column, metric)
-        number = int(line["n"])
-        return dict.fromkeys(seeds if len(seeds) == number else range(number), float(line["mean"]))
+        seeds, mean, number = self.values(row, column, metric), float(line["mean"]), int(line["n"])
+        if seeds and math.isclose(sum(seeds.values()) / len(seeds), mean, rel_tol=EQUAL):
+            return seeds
+        return dict.fromkeys(seeds if len(seeds) == number else range(number), mean)
 
     def interval(self, row: str, column: str, metric: str) -> Interval | None:
         """Mean and interval of `metric` that the table has."""

@@ -33,8 +33,10 @@ def seed_values(shape: TableShape, results: Results) -> str:
     ]
     lines: list[dict[str, object]] = []
     for metric, row, column in product(metrics, shape.rows, shape.columns):
-        if values := results.values(row.row, column.label, metric.metric):
-            place = dict(zip(PLACE, (row.row, column.label, metric.metric), strict=True))
+        where = row.row, column.label, metric.metric
+        # What exact draws drew, of which the mean in the table is not; a row of exact values has no other.
+        if values := results.values(*where) or results.known(*where):
+            place = dict(zip(PLACE, where, strict=True))
             lines.append(place | {str(seed): values[seed] for seed in sorted(values)})
     seeds = sorted({int(name) for line in lines for name in line if name not in PLACE})
     return pd.DataFrame(lines, columns=[*PLACE, *map(str, seeds)]).to_csv(index=False)
@@ -61,8 +63,14 @@ def read_seed_values(path: Path) -> dict[tuple[str, str, str], Mapping[int, floa
 
 
 def read_labelled(path: Path) -> pd.DataFrame:
-    """A recorded CSV, no bit of a number changed; labels are text, also where all of them are numbers."""
-    frame, text = pd.read_csv(path, dtype=dict.fromkeys(PLACE, str)), pd.read_csv(path, dtype=str)
+    """A recorded CSV, no bit of a number changed; labels are text, also numbers and a row called None or NA.
+
+    An empty place alone has no value.
+    """
+    frame, text = (
+        pd.read_csv(path, dtype=dtype, keep_default_na=False, na_values=[""])
+        for dtype in (dict.fromkeys(PLACE, str), str)
+    )
     # pandas before 3 reads a float that may differ in its last bit.
     floats = {str(name): text[name].astype(float) for name in frame.select_dtypes("float")}
     return frame.assign(**floats)

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from metrics.statistics.closed_form import expected
+
 if TYPE_CHECKING:
     from runner.store.run_folder import RunFolder
+
+REFERENCE = "samplers.reference."
+"""Where draws come from that are no sampler's: exact, uniform and held-out ones."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,8 @@ class Run:
         config: resolved configuration of its job.
         summary: what the run measured; None unless it is done.
         folder: its folder in the store.
+        exact_values: by metric, of a run that stands in a row of exact values, and has no folder there; None
+            in any other row.
     """
 
     row: str
@@ -36,6 +43,7 @@ class Run:
     config: DictConfig
     summary: Mapping[str, Any] | None
     folder: RunFolder
+    exact_values: Mapping[str, float] | None = None
 
     def value(self, metric: str) -> float | None:
         """Final value of `metric`; None where the run has none, or it is not finite.
@@ -57,6 +65,15 @@ class Run:
             own["seconds_per_step"] = seconds / steps
         value = {**own, **self.summary["metrics"]}.get(metric)
         return float(value) if value is not None and finite(value) else None
+
+    def expectation(self, metric: str) -> float | None:
+        """What is known of `metric` in closed form: of reference draws, and in a row of exact values.
+
+        A sampler's run is what it measured, whatever else one of its metrics calls expected.
+        """
+        if self.exact_values is not None:
+            return self.exact_values.get(metric)
+        return self.value(expected(metric)) if drawn_by_reference(self.config) else None
 
     def is_without(self, metric: str) -> bool:
         """Whether the run failed, or measured `metric` and has no finite value of it."""
@@ -83,6 +100,11 @@ class Run:
             chains = OmegaConf.select(self.config, "task.chains") or 0
             spent = (self.value("evaluations") or 0.0) * chains
         return value / spent if value is not None and spent else None
+
+
+def drawn_by_reference(config: Any) -> bool:
+    """Whether the states of a run with this configuration are draws that no sampler made."""
+    return str(OmegaConf.select(config, "sampler._target_")).startswith(REFERENCE)
 
 
 def finite(value: Any) -> bool:

@@ -7,17 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
-from metrics.statistics.closed_form import expected
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
+from runner.store.run_folder import RunFolder
 from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from omegaconf import DictConfig
 
     from runner.store.run_store import Store
 
@@ -49,16 +51,20 @@ class Results:
         """The runs of one row and column, by seed."""
         return self._places.get((row, column), ())
 
+    def config(self, row: str, column: str) -> DictConfig | None:
+        """The configuration of a run of one row and column; None where none is to be run.
+
+        Of a row of exact values that of any other run there: in a record it has no runs of its own.
+        """
+        runs = self.at(row, column) or [run for run in self.runs if run.column == column]
+        return runs[0].config if runs else None
+
     def values(self, row: str, column: str, metric: str) -> dict[int, float]:
         """Final values of `metric` by seed, of the runs that are done and have a finite one.
 
         Where several runs of a seed have one, such as commands with other metrics made, the first counts.
         """
-        values: dict[int, float] = {}
-        for run in self.at(row, column):
-            if (value := run.value(metric)) is not None:
-                values.setdefault(run.seed, value)
-        return values
+        return _by_seed((run.seed, run.value(metric)) for run in self.at(row, column))
 
     def without_value(self, row: str, column: str, metric: str) -> int:
         """How many seeds have no finite value of `metric` though a run failed, or measured it.
@@ -80,8 +86,8 @@ class Results:
         return found, found + self.without_value(row, column, metric)
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
-        """The expectation of `metric` by seed, of runs that have it in closed form: exact draws alone."""
-        return self.values(row, column, expected(metric))
+        """The expectation of `metric` by seed, of runs that have it in closed form (`Run.expectation`)."""
+        return _by_seed((run.seed, run.expectation(metric)) for run in self.at(row, column))
 
     def interval(self, row: str, column: str, metric: str) -> Interval | None:
         """Mean and interval of `metric` over seeds, in its own unit; its expectation where that is known."""
@@ -183,6 +189,15 @@ class Results:
         return sum(self.counts.values())
 
 
+def _by_seed(found: Iterable[tuple[int, float | None]]) -> dict[int, float]:
+    """The first value of each seed that there is."""
+    values: dict[int, float] = {}
+    for seed, value in found:
+        if value is not None:
+            values.setdefault(seed, value)
+    return values
+
+
 def _sentence(note: str) -> str:
     """A note with a capital letter and a full stop."""
     text = note.strip().rstrip(".")
@@ -205,12 +220,17 @@ def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: S
 
 
 def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
-    """In each column a run of `row` with the exact values that a run there has beside its own."""
-    for column in dict.fromkeys(run.column for run in runs) if row.exact else ():
-        for run in runs:
-            values = {expected(metric): run.value(f"{metric}_exact") for metric in row.exact}
-            known = {name: value for name, value in values.items() if value is not None}
-            if run.column == column and known:
-                summary = {"seconds": math.nan, "exact": True, "metrics": known}
-                yield replace(run, row=row.row, summary=summary)
-                break
+    """For each seed of a column a run of `row` with the exact values that its runs have beside their own.
+
+    A seed may be an instance of its target.
+    """
+    found: dict[tuple[str, int], tuple[Run, dict[str, float]]] = {}
+    for run, metric in product(runs, row.exact):
+        if (value := run.value(f"{metric}_exact")) is not None:
+            _, known = found.setdefault((run.column, run.seed), (run, {}))
+            known.setdefault(metric, value)
+    for run, known in found.values():
+        summary = {"seconds": math.nan, "exact": True, "metrics": {}}
+        # What the run has on disk, its way to the end and its draws, is not that of an exact value.
+        nothing = RunFolder(run.folder.path / "exact values")
+        yield replace(run, row=row.row, summary=summary, folder=nothing, exact_values=known)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metrics.statistics.closed_form import expected
 from runner.execution.errors import listed, nearest
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
@@ -36,5 +35,5 @@ def _asked(shape: TableShape) -> Iterator[tuple[str, str]]:
 
 def _has(run: Run, metric: str) -> bool:
     """Whether a run measured `metric`, has it in closed form, or has no finite value of it."""
-    found = (run.value(metric), run.value(expected(metric)))
+    found = (run.value(metric), run.expectation(metric))
     return any(value is not None for value in found) or run.is_without(metric)

@@ -13,7 +13,7 @@ from runner.config.experiments.same_jobs import NO_PART
 from runner.config.run_settings import METRIC, TUNING, Settings
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
-from runner.report.runs.experiment_run import Run
+from runner.report.runs.experiment_run import Run, drawn_by_reference
 from runner.report.runs.stored_results import Results
 from runner.report.selection.directions import metric_shapes
 from runner.report.selection.disagreements import disagreements
@@ -23,9 +23,6 @@ from runner.report.table_shape import ColumnShape, RowShape, TableShape
 
 BESIDE = {METRIC: "target", TUNING: "sampler"}
 """Of groups that have no one option: the setting that must be the same where their own are compared."""
-
-REFERENCE = "samplers.reference."
-"""Where draws come from that are no sampler's: exact, uniform and held-out ones."""
 
 UNSET = {"task.dataset": "the model's own"}
 """What it means that a setting of this name is null, where a table would show that."""
@@ -88,8 +85,8 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
 
 def _role(runs: Sequence[Run], row: str) -> Role:
     """Draws that no sampler made do not compete."""
-    path = next(str(OmegaConf.select(run.config, "sampler._target_")) for run in runs if run.row == row)
-    return Role.draws if path.startswith(REFERENCE) else Role.sampler
+    config = next(run.config for run in runs if run.row == row)
+    return Role.draws if drawn_by_reference(config) else Role.sampler
 
 
 @dataclass(frozen=True)

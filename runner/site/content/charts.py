@@ -6,6 +6,7 @@ the rest of a report of thousands of runs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,7 +29,10 @@ REFERENCES = {"--": "line-ew-open", ":": "circle-open"}
 """Symbols of reference draws, which have no marker, by their line."""
 
 DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
-HOVER = "%{meta}<br>%{x}: %{y:.5g}<br>%{customdata}<extra></extra>"
+HOVER = "%{meta}<br>%{x}: %{y:.8~g}<br>%{customdata}<extra></extra>"
+FEWEST, MOST = 5, 12
+"""Significant digits that are said of the end of an interval."""
+
 BAND = 0.15
 """Opacity of an interval along a run."""
 
@@ -137,7 +141,16 @@ def said_of(lo: float | None, hi: float | None, n: float) -> str:
     """``95 % interval 0.1 to 0.3, n = 5``."""
     if lo is None or hi is None or lo != lo or hi != hi:
         return f"n = {n:.0f}"
-    return f"95 % interval {lo:.5g} to {hi:.5g}, n = {n:.0f}"
+    digits = digits_apart(lo, hi)
+    return f"95 % interval {lo:.{digits}g} to {hi:.{digits}g}, n = {n:.0f}"
+
+
+def digits_apart(lo: float, hi: float) -> int:
+    """Significant digits of the ends of an interval: five, or more where three of its width need them."""
+    width, largest = hi - lo, max(abs(lo), abs(hi))
+    if width <= 0.0:
+        return FEWEST
+    return max(FEWEST, min(MOST, math.floor(math.log10(largest)) - math.floor(math.log10(width)) + 3))
 
 
 def curves_plot(

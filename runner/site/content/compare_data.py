@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.config.run_settings import METRIC
 from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.sampler_looks import look_of
@@ -39,7 +40,8 @@ def runs_script(
     """The script that hands all runs to the page.
 
     A setting that is the same in all runs is left out. Texts are places in a list of values, metrics and
-    costs are numbers or null.
+    costs are numbers or null. Runs of the same settings and seed, such as those of other metrics, have the
+    same number in ``same``: they are one to a mean over seeds.
 
     Args:
         commands: a short name of each command that started runs.
@@ -61,8 +63,9 @@ def runs_script(
     content = {
         "ids": [run.run_id for run in runs],
         "keys": {key: _coded(values) for key, values in described.items()},
-        "metrics": {name: [_short(run.metrics.get(name)) for run in runs] for name in names},
-        "costs": {key: [_short(run.costs.get(key)) for run in runs] for key in ("evaluations", "seconds")},
+        "same": _coded([_without_metrics(run) for run in runs])["at"],
+        "metrics": {name: [run.metrics.get(name) for run in runs] for name in names},
+        "costs": {key: [run.costs.get(key) for run in runs] for key in ("evaluations", "seconds")},
         "steps": [run.costs.get("steps") for run in runs],
         "units": {name: known[name].unit for name in names if known[name].unit},
         "directions": {
@@ -85,15 +88,17 @@ def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
     return key in ("target", "sampler", "scale") or len({str(each.get(key)) for each in settings}) > 1
 
 
+def _without_metrics(run: RunEntry) -> tuple[Any, ...]:
+    """What a run's chains are: its seed and settings, whatever it measured on them."""
+    own = {key: str(value) for key, value in run.settings.items() if not key.startswith(f"{METRIC}.")}
+    return (run.seed, *sorted(own.items()))
+
+
 def _coded(values: Sequence[Any]) -> dict[str, list[Any]]:
     """The distinct values, and the place of each value among them; -1 where there is none."""
     distinct = list(dict.fromkeys(value for value in values if value is not None))
     places = {value: place for place, value in enumerate(distinct)}
     return {"values": distinct, "at": [-1 if value is None else places[value] for value in values]}
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
 
 
 def shard_of(run_id: str) -> str:
@@ -113,7 +118,7 @@ def curves_script(shard: str, curves: Mapping[str, Mapping[str, Curve]]) -> str:
             part = points.setdefault(
                 tuple(curve.step), {key: getattr(curve, key) for key in ALONG} | {"values": {}}
             )
-            part["values"][name] = [_short(value) for value in curve.value]
+            part["values"][name] = curve.value
         if points:
             content[run_id] = list(points.values())
     return f"rungwise.curves({script_json(shard)},{script_json(content)});\n"

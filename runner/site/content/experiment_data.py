@@ -145,6 +145,8 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
         try:
             frame = read_labelled(folder / TABLE)
             page = read_page((folder / "table.md").read_text(), shape.versions)
+            if len(page.blocks) != len(metrics_of(frame)):
+                raise ValueError(f"table.md and {TABLE} have not the same metrics")
             shape = shape.restricted(set(frame["cell"]), set(frame["row"]))
             charts = charts_of(shape, rows, frame, index)
             return ExperimentData(place, shape, page, frame, source, charts=charts, why=why)
@@ -153,6 +155,11 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
         except (OSError, ValueError, KeyError, AssertionError) as error:
             why = f"The table in {folder} cannot be read ({error})."
     return ExperimentData(place, shape, None, pd.DataFrame(), "", why=why)
+
+
+def metrics_of(frame: pd.DataFrame) -> list[str]:
+    """The metrics of a table's numbers, in the order of the blocks of its page."""
+    return list(dict.fromkeys(frame["metric"]))
 
 
 def _ids(results: Results) -> dict[tuple[str, str], list[str]]:
@@ -183,7 +190,7 @@ def charts_of(shape: TableShape, results: Results, frame: pd.DataFrame, index: I
 def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, Any] | None:
     """The table's metrics along the runs, one plot a metric and column; None where nothing was recorded."""
     styles = row_styles(shape, results)
-    read: dict[str, dict[str, Curve]] = {}
+    read: dict[Path, dict[str, Curve]] = {}
     plots = []
     named = {metric.metric: metric.name for metric in shape.metrics}
     named |= {
@@ -208,7 +215,8 @@ def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, A
     return curves_chart(plots) if plots else None
 
 
-def _curve(run: Run, metric: str, read: dict[str, dict[str, Curve]]) -> Curve | None:
-    if run.run_id not in read:
-        read[run.run_id] = curves_of(run.folder.path / "metrics.csv")
-    return read[run.run_id].get(metric)
+def _curve(run: Run, metric: str, read: dict[Path, dict[str, Curve]]) -> Curve | None:
+    path = run.folder.path / "metrics.csv"
+    if path not in read:
+        read[path] = curves_of(path)
+    return read[path].get(metric)

@@ -10,7 +10,11 @@ from markupsafe import Markup
 
 
 def script_json(content: Any) -> Markup:
-    """`content` as JSON inside a script element; numbers that are not finite are null."""
+    """`content` as JSON inside a script element; numbers that are not finite are null.
+
+    Numbers have 12 digits, as many as differences of large ones need, such as energies; with all 17 the files
+    would be larger than they need be.
+    """
     text = json.dumps(_finite(content), separators=(",", ":"), ensure_ascii=False)
     return Markup(text.replace("<", "\\u003c"))
 
@@ -22,5 +26,5 @@ def _finite(content: Any) -> Any:
         return [_finite(each) for each in content]
     if isinstance(content, float):
         number = float(content)
-        return float(f"{number:.7g}") if number - number == 0.0 else None
+        return float(f"{number:.12g}") if number - number == 0.0 else None
     return content.item() if hasattr(content, "item") else content

@@ -12,7 +12,7 @@ import pandas as pd
 from runner.report.page.layout import NOTHING, Cell
 from runner.report.table_shape import Orientation
 from runner.site.content.charts import said_of
-from runner.site.content.experiment_data import ExperimentData
+from runner.site.content.experiment_data import ExperimentData, metrics_of
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,18 @@ class CellFacts:
 
 
 def cell_facts(data: ExperimentData) -> list[list[list[CellFacts]]]:
-    """Of every cell, by block and line: interval and seeds of ours, to the last digit."""
+    """Of every cell, by block and line: interval and seeds of ours, to the last digit.
+
+    Page and numbers were written together: their metrics have the same order, and the page says their units.
+    The experiment may have other ones by now.
+    """
     if data.page is None:
         return []
     found = {(each["metric"], each["row"], each["cell"]): each for each in data.frame.to_dict("records")}
     turned = data.shape.orientation is Orientation.columns_down
     facts = []
-    for block, metric in zip(data.page.blocks, data.shape.metrics, strict=True):
+    for block, metric in zip(data.page.blocks, metrics_of(data.frame), strict=True):
+        scale = block.label.unit or 1.0
         over = [(group.label.text, place > 0) for group in block.groups for place in range(len(group.heads))]
         lines = []
         for line in block.lines:
@@ -44,7 +49,7 @@ def cell_facts(data: ExperimentData) -> list[list[list[CellFacts]]]:
                 if published:
                     own.append(CellFacts("as printed", None if cell is None else _printed(cell), True))
                 else:
-                    own.append(_fact(cell, found.get((metric.metric, row, column)), metric.scale))
+                    own.append(_fact(cell, found.get((metric, row, column)), scale))
             lines.append(own)
         facts.append(lines)
     return facts

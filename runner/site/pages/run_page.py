@@ -64,7 +64,7 @@ def write_run_page(
         chains=diagnostics_chart(load_series(folder.path)) if run.done else None,
         pictures=_pictures(folder) if run.done else [],
         diagnostics=[
-            {"name": name, "value": f"{run.metrics[name]:.5g}", "said": said}
+            {"name": name, "value": f"{run.metrics[name]:.8g}", "said": said}
             for name, said in DIAGNOSTICS.items()
             if run.metrics.get(name) is not None
         ],

@@ -68,15 +68,32 @@
     return new Map([...made].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })));
   };
 
+  // A seed counts once for the same settings, though it was run with several lists of metrics: as in tables, by the first run that has a value.
+  const distinct = (own, has) => {
+    const first = new Map();
+    for (const run of own) {
+      const same = runs.same[run];
+      if (!first.has(same) || (!has(first.get(same)) && has(run))) first.set(same, run);
+    }
+    return [...first.values()];
+  };
+
   const span = (values) => {
     const n = values.length, mean = values.reduce((sum, each) => sum + each, 0) / n;
     if (n < 2) return { mean, margin: 0, n };
     const sd = Math.sqrt(values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (n - 1));
     return { mean, margin: (runs.t[Math.min(n - 1, runs.t.length) - 1] * sd) / Math.sqrt(n), n };
   };
+  // As digits_apart in charts.py: of large values that differ little, more digits.
+  const digitsApart = (lo, hi) => {
+    const [width, largest] = [hi - lo, Math.max(Math.abs(lo), Math.abs(hi))];
+    return width > 0 ? Math.max(5, Math.min(12, Math.floor(Math.log10(largest)) - Math.floor(Math.log10(width)) + 3)) : 5;
+  };
   const said = ({ mean, margin, n, of = n }) => {
     const number = of > n ? `n = ${n} of ${of}` : `n = ${n}`;
-    return n < 2 ? number : `95 % interval ${(mean - margin).toPrecision(5)} to ${(mean + margin).toPrecision(5)}, ${number}`;
+    if (n < 2) return number;
+    const ends = [mean - margin, mean + margin], digits = digitsApart(...ends);
+    return `95 % interval ${ends.map((each) => each.toPrecision(digits)).join(" to ")}, ${number}`;
   };
   // A line of a sampler has its colour, and lines of one sampler differ in their dashes.
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
@@ -107,8 +124,9 @@
 
   const bars = (found, metric, key) => {
     // A mean over some of the runs, where others failed, may be too good: its marker is hollow.
-    let made = [...groups(found, key)].map(([name, own]) =>
-      [name, own.map((run) => runs.metrics[metric][run]).filter((each) => each !== null), own.length])
+    const measured = (run) => runs.metrics[metric][run] !== null;
+    let made = [...groups(found, key)].map(([name, all]) => [name, distinct(all, measured)])
+      .map(([name, own]) => [name, own.filter(measured).map((run) => runs.metrics[metric][run]), own.length])
       .filter(([, values]) => values.length).map(([name, values, of]) => [name, { ...span(values), of }]);
     const all = made.length, sign = runs.directions[metric] === "max" ? -1 : 1;
     if (all > BARS) made = made.sort(([, one], [, other]) => sign * (one.mean - other.mean)).slice(0, BARS);
@@ -121,7 +139,7 @@
       error_x: { type: "data", symmetric: false, ...errors(metric, spans), thickness: 1.5, width: 4 },
       marker: { color: tints, size: 10, symbol: spans.map((each) => (each.of > each.n ? "circle-open" : "circle")) },
       customdata: spans.map(said),
-      hovertemplate: "%{y}<br>%{x:.5g}<br>%{customdata}<extra></extra>", showlegend: false,
+      hovertemplate: "%{y}<br>%{x:.8~g}<br>%{customdata}<extra></extra>", showlegend: false,
     }], { xaxis: axisOf(metric), yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }, shown];
   };
 
@@ -129,7 +147,7 @@
     const traces = [], made = [...groups(found, key)], tints = [...colours(found, key).values()], dash = dashes(tints);
     made.forEach(([name, own], place) => {
       const points = new Map(), without = new Set();
-      for (const run of own) {
+      for (const run of distinct(own, (run) => curves[runs.ids[run]]?.some((part) => part.values[metric]))) {
         for (const part of curves[runs.ids[run]] || []) {
           (part.values[metric] || []).forEach((given, index) => {
             if (given === null) { without.add(part.step[index]); return; } // the other seeds would be too good
@@ -147,7 +165,7 @@
       const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: tint }, hoverinfo: "skip", showlegend: false, legendgroup: name };
       if (spans.every((each) => each.n > 1)) traces.push({ ...edge, y: end(-1) }, { ...edge, y: end(1), fill: "tonexty", fillcolor: `${tint}26` });
       traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2, dash: dash[place] },
-        customdata: spans.map(said), meta: name, hovertemplate: "%{meta}<br>%{x}: %{y:.5g}<br>%{customdata}<extra></extra>" });
+        customdata: spans.map(said), meta: name, hovertemplate: "%{meta}<br>%{x}: %{y:.8~g}<br>%{customdata}<extra></extra>" });
     });
     return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: axisOf(metric) }];
   };

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from runner.execution.errors import UserError
+from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import summarise
 from runner.report.draw_figures import write_figures
 from runner.report.published import published_numbers
 from runner.report.recorded import redraw as redraw_module
+from runner.report.recorded.recorded_results import RecordedResults
 from runner.report.recorded.redraw import redraw
-from runner.report.runs.stored_results import Results
+from runner.report.recorded.said import Said
+from runner.report.recorded.seed_values import read_labelled, read_seed_values, seed_values
+from runner.report.runs.stored_results import Results, exact_values
 from runner.report.table_shape import TableShape
 from runner.store.folder_digests import damaged_files, write_digests
 from tests.support.tables import finished, shape_from
@@ -43,6 +47,48 @@ def results() -> Results:
         for seed, value in enumerate(values)
     ]
     return Results(tuple(runs), random_runs=True)
+
+
+def test_exact_values_keep_their_line_and_their_growth(tmp_path: Path) -> None:
+    """Without runs nothing is found beside their values; the table has what was found."""
+    shape = shape_from(
+        BLOCK.replace("{row: exact, role: draws}", "{row: exact, exact: [kl]}")
+        + "growths: [{metric: kl, x: target.width, symbol: w, rows: [exact]}]\n"
+    )
+    runs = [
+        replace(run, summary={**(run.summary or {}), "metrics": {"kl": 0.5, "kl_exact": width / 10}})
+        for run in results().runs
+        if run.row != "exact"
+        for width in [run.config.target.width]
+    ]
+    found = Results((*runs, *exact_values(shape.row("exact"), runs)), random_runs=True)
+    shape = replace(shape, figures=shape.figures[:1])
+    said, drawn = growing(shape, found), write_figures(shape, found, tmp_path)
+    assert "grows as w^p with p = 1.00" in said[0]
+    recorded = RecordedResults(
+        gone(Results(tuple(runs))).runs,
+        random_runs=True,
+        frame=summarise(shape, found, published_numbers(shape)).frame(shape),
+        said=Said("", 3, [], {}, ["exact | a | kl", "exact | b | kl"], {}),
+    )
+    assert growing(shape, recorded) == said
+    figure = drawn[0].read_bytes()
+    assert write_figures(shape, recorded, tmp_path)[0].read_bytes() == figure
+
+
+@pytest.mark.parametrize("name", ["None", "NA", "null", "nan", "N/A"])
+def test_a_row_may_be_called_as_no_value_is(tmp_path: Path, name: str) -> None:
+    shape, found = shape_from(BLOCK), results()
+    shape.rows[0].row = name
+    found = Results(tuple(replace(run, row=name) if run.row == "A" else run for run in found.runs))
+    frame = summarise(shape, found, published_numbers(shape)).frame(shape)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "seeds.csv").write_text(seed_values(shape, found))
+    read = read_labelled(tmp_path / "table.csv")
+    assert list(read["row"]) == list(frame["row"])
+    assert list(read["mean"]) == list(frame["mean"])
+    assert read_seed_values(tmp_path / "seeds.csv")[name, "a", "kl"] == dict(enumerate(NUMBERS["A"]))
+    assert read["p_value"].isna().sum() == frame["p_value"].isna().sum()
 
 
 def gone(found: Results) -> Results:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from metrics.inference.few_seeds import interval
+from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise
+from runner.report.budget import cost_of_runs
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
+from runner.report.recorded.recorded_results import RecordedResults
+from runner.report.recorded.said import Said
+from runner.report.recorded.seed_values import read_seed_values, seed_values
 from runner.report.runs.stored_results import Results, exact_values
+from runner.report.table_shape import TableShape
 from tests.support.tables import finished, shape_from
 
 BLOCK = """
@@ -25,6 +33,15 @@ metrics:
   - {metric: energy, name: Energy, direction: none}
   - {metric: ess_per_evaluation, name: Draws in 1000 evaluations, direction: max, scale: 1.0e-3}
 """
+FLOOR = """
+title: Optimum
+caption: For the tests.
+rows: [{row: A}, {row: B}, {row: optimum, exact: [objective]}]
+columns: [{label: known, where: {target: maxcut}}]
+metrics: [{metric: objective, name: Objective, direction: max, floor: optimum}]
+comparisons: [{metric: objective, rows: [A, optimum]}]
+"""
+EXACT = [0.5, 1.0, 1.0]
 
 
 def test_a_metric_is_divided_by_seconds_and_by_the_evaluations_of_all_chains() -> None:
@@ -53,7 +70,7 @@ def test_a_row_of_exact_values_holds_what_any_run_of_the_column_knows() -> None:
     summary = summarise(shape, results, published_numbers(shape))
     entry = summary.at("energy", "exact value", "known")
     assert entry.closed_form
-    assert entry.interval == interval([1.05])
+    assert entry.interval == interval([1.05, 1.05])
     assert summary.at("energy", "A", "known").interval == interval([0.9, 1.1, 1.2])
     assert summary.at("energy", "exact value", "unknown").interval is None
     assert summary.at("ess_per_evaluation", "exact value", "known").interval is None
@@ -62,3 +79,80 @@ def test_a_row_of_exact_values_holds_what_any_run_of_the_column_knows() -> None:
     assert "| exact value | 1.05 |" in text
     assert "Energy of exact value: the exact value, not a mean over seeds." in text
     assert list(exact_values(shape.rows[0], runs)) == []
+
+
+def instances() -> Results:
+    """Three seeds of two samplers, each seed an instance of its own with another exact energy."""
+    runs = [
+        finished(
+            row, "known", seed, {"scale": {"name": "quick"}, "task": {"chains": 2}},
+            {"energy": energy + off, "energy_exact": energy, "evaluations": 50.0},
+            seconds=2.0, evaluations=50,
+        )
+        for row, off in (("A", 0.1), ("B", 0.2))
+        for seed, energy in enumerate(EXACT)
+    ]  # fmt: skip
+    return Results((*runs, *exact_values(instances_shape().rows[-1], runs)), random_runs=True)
+
+
+def instances_shape() -> TableShape:
+    return shape_from("""
+title: Instances
+caption: For the tests.
+rows: [{row: A}, {row: B}, {row: exact value, exact: [energy]}]
+columns: [{label: known, where: {target: ising}}]
+metrics: [{metric: energy, name: Energy, direction: min, floor: exact value}]
+""")
+
+
+def test_a_row_of_exact_values_is_of_the_instances_of_all_seeds() -> None:
+    shape, results = instances_shape(), instances()
+    summary = summarise(shape, results, published_numbers(shape))
+    assert results.known("exact value", "known", "energy") == dict(enumerate(EXACT))
+    assert summary.at("energy", "exact value", "known").interval == interval(EXACT)
+    text = markdown(lay_out(shape, summary, results, "", "make it"))
+    assert "| exact value | 0.83 ± 0.72 |" in text
+    assert "the exact value, averaged over seeds where these have problems of their own." in text
+
+
+def test_exact_values_are_the_floor_of_all_seeds_and_do_not_compete() -> None:
+    """Seed 2 reaches the optimum, and the other seven, each an instance, are below theirs by 1."""
+    shape = shape_from(FLOOR)
+    runs = [
+        finished(
+            "A", "known", seed, {"scale": {"name": "quick"}}, {"objective": 19.0, "objective_exact": best}
+        )
+        for seed, best in enumerate([20.0, 20.0, 19.0, 20.0, 20.0, 20.0, 20.0, 20.0])
+    ]
+    runs += [
+        finished("B", "known", seed, {"scale": {"name": "quick"}}, {"objective": 10.0}) for seed in range(8)
+    ]
+    results = Results((*runs, *exact_values(shape.rows[-1], runs)), random_runs=True)
+    summary = summarise(shape, results, published_numbers(shape))
+    assert not summary.at("objective", "A", "known").within_floor
+    assert [row for row in ("A", "B", "optimum") if summary.at("objective", row, "known").best] == ["A"]
+    (sentence,) = compared(shape, results)
+    assert "significantly different (p = 0.00021, n = 8); A is lower, which is worse." in sentence
+
+
+def test_a_row_of_exact_values_costs_nothing() -> None:
+    """The runs that its values come from count once, in their own row."""
+    results = instances()
+    cost = cost_of_runs(results)
+    assert cost["seconds"]["sampling"] == 12.0
+    assert cost["evaluations_per_chain"] == {"A": "50", "B": "50"}
+    assert cost["runs"]["expected"] == 6
+
+
+def test_a_record_keeps_the_exact_value_of_each_seed(tmp_path: Path) -> None:
+    shape, results = instances_shape(), instances()
+    summary = summarise(shape, results, published_numbers(shape))
+    (tmp_path / "seeds.csv").write_text(seed_values(shape, results))
+    recorded = RecordedResults(
+        results.runs,
+        frame=summary.frame(shape),
+        seed_values=read_seed_values(tmp_path / "seeds.csv"),
+        said=Said("", 3, [], {}, ["exact value | known | energy"], {}),
+    )
+    assert recorded.known("exact value", "known", "energy") == dict(enumerate(EXACT))
+    assert list(summarise(shape, recorded, published_numbers(shape))) == list(summary)

@@ -294,18 +294,19 @@ def test_the_ends_of_the_drawn_intervals_are_those_of_the_table(results: Results
     pyplot.close()
 
 
-def test_columns_with_fewer_seeds_are_named() -> None:
+@pytest.mark.parametrize("fewer", [3, 1])
+def test_columns_with_fewer_seeds_are_named(fewer: int) -> None:
     shape = shape_from(
         BLOCK.replace("{label: graph, where: {}}", "{label: short, where: {}}, {label: long, where: {}}")
     )
     runs = [
         finished("steady", column, seed, {"scale": {"name": "quick"}}, {"time_to_target": seed + 10.0})
-        for column, seeds in (("short", 4), ("long", 3))
+        for column, seeds in (("short", 4), ("long", fewer))
         for seed in range(seeds)
     ]
     results = Results(tuple(runs), random_runs=True)
     summary = summarise(shape, results, PublishedNumbers({}))
-    assert "over n = 4 seeds; n = 3 in 'long'." in markdown(lay_out(shape, summary, results, "", ""))
+    assert f"over n = 4 seeds; n = {fewer} in 'long'." in markdown(lay_out(shape, summary, results, "", ""))
 
 
 @pytest.mark.parametrize(

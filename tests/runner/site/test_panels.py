@@ -18,7 +18,8 @@ from runner.report import panel_kinds
 from runner.report.draw_figures import draw_figure
 from runner.report.figures.style import row_styles
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results
+from runner.report.runs.stored_results import Results, exact_values
+from runner.site.content.experiment_data import run_charts
 from runner.site.content.panels.against import against_columns
 from runner.site.content.panels.grids import BLUES, ORANGE_TO_PURPLE
 from runner.site.content.panels.known import Known
@@ -240,6 +241,24 @@ def test_a_line_is_broken_at_a_mean_of_only_some_runs() -> None:
     assert [symbol.endswith("-open-dot") for symbol in points["marker"]["symbol"]] == [False, True]
     assert points["customdata"][1].endswith(": 2 of 3 runs have a value")
     assert (line["x"], line["y"], line["mode"]) == ([4.0, 5.0], [1.0, None], "lines")
+
+
+def test_exact_values_have_no_curve(tmp_path: Path) -> None:
+    """The way of the run beside whose values they were found is that run's own, in figure and report."""
+    names = ["step", "evaluations", "seconds", "metric", "value"]
+    way = pd.DataFrame([(step, step, step, "kl", 1 / step) for step in (1, 2, 4)], columns=names)
+    way.to_csv(tmp_path / "metrics.csv", index=False)
+    runs = [
+        finished("A", "four", 0, BERNOULLI | NONE, {"kl": 0.25, "kl_exact": 0.5}, tmp_path, curve=way),
+        finished("B", "four", 0, BERNOULLI | NONE, {"kl": 0.25}),
+    ]
+    shape = shape_from(BLOCK.replace("{row: draws, role: draws}", "{row: exact value, exact: [kl]}"))
+    results = Results((*runs, *exact_values(shape.row("exact value"), runs)))
+    assert len(results.curves("A", "four", "kl")) == 3
+    assert results.curves("exact value", "four", "kl").empty
+    chart = run_charts(shape, results, Index(""))
+    assert chart is not None
+    assert {trace["name"] for plot in chart["plots"] for trace in plot["traces"]} == {"A"}
 
 
 def test_a_heat_map_pools_the_seeds(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shutil
@@ -22,16 +21,13 @@ from runner.execution.reached import Reached
 from runner.library.selected_runs import load_runs
 from runner.report.experiment_shape import experiment_shape
 from runner.report.figures.sampler_looks import look_of
-from runner.report.numerals import Numeral
 from runner.report.page.latex import latex
-from runner.report.page.layout import NOTHING, Cell
 from runner.report.page.markdown import markdown
 from runner.site.build import Report
 from runner.site.content.experiment_places import Place, places_of
 from runner.site.content.recorded_table import read_page
 from runner.site.index.plans import version_of_code
 from runner.site.index.store_index import Index
-from runner.site.pages import cell_facts
 from runner.site.pages.experiment_page import said_of_picture
 from runner.site.pages.making_command import making
 from runner.site.pages.reading_links import linked
@@ -365,15 +361,6 @@ def test_a_change_of_the_users_own_configurations_makes_all_pages_anew(tmp_path:
     before = version_of_code(hydra)
     (conf / "mine.yaml").write_text("experiment: mine\n")
     assert version_of_code(hydra) != before
-
-
-def test_a_number_without_a_finite_value_is_sorted_by_nothing() -> None:
-    """The text nan would make the browser sort its column as words."""
-    none = Cell(Numeral(NOTHING), seeds="0 of 2")
-    lost = {"mean": math.nan, "lo": math.nan, "hi": math.nan, "n": 0, "p_value": math.nan}
-    assert [cell_facts._fact(none, number, 1.0).order for number in (lost, None)] == [None, None]
-    there = Cell(Numeral("1,234"))
-    assert cell_facts._fact(there, lost | {"mean": 1234.5}, 1.0).order == 1234.5
 
 
 def test_readings_link_to_the_pages_of_other_experiments(report: Report) -> None:

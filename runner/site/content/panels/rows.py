@@ -38,7 +38,7 @@ def repeats(panels: Sequence[PanelData], known: Known) -> Plot | None:
                 **own, "name": row.row, "x": [values[seed] for seed in seeds], "y": heights.tolist(),
                 "marker": {"color": style.colour, "size": 6, "opacity": 0.6},
                 "customdata": seeds,
-                "hovertemplate": "%{meta}, seed %{customdata}<br>%{x:.5g}<extra></extra>",
+                "hovertemplate": "%{meta}, seed %{customdata}<br>%{x:.8~g}<extra></extra>",
             }
         )  # fmt: skip
         traces.append(
@@ -48,7 +48,7 @@ def repeats(panels: Sequence[PanelData], known: Known) -> Plot | None:
                 "error_x": error_bar([quantity.errors(span.mean, span.margin)]),
                 "marker": {"symbol": "line-ns-open", "size": 12, "line": {"width": 2}},
                 "customdata": [said_of(span.lo, span.hi, span.n)],
-                "hovertemplate": "%{meta}, mean<br>%{x:.5g}<br>%{customdata}<extra></extra>",
+                "hovertemplate": "%{meta}, mean<br>%{x:.8~g}<br>%{customdata}<extra></extra>",
             }
         )  # fmt: skip
         traces += [

@@ -239,6 +239,16 @@ def test_bounds_of_metrics() -> None:
         assert (quantity_of(name).low, quantity_of(name).high) == (-math.inf, math.inf), name
     assert quantity_of("mmd_u").errors(-2.2e-5, 1.57e-4) == (pytest.approx(1.57e-4), pytest.approx(1.57e-4))
     assert quantity_of("loss").low == -math.inf
+
+
+def test_a_standard_deviation_is_bounded_by_zero_alone() -> None:
+    """That of a metric which is at most 0, such as minus a squared error, is above it."""
+    assert quantity_of("train_minus_mse").errors(-0.1, 0.2) == (pytest.approx(0.2), pytest.approx(0.1))
+    assert quantity_of("train_minus_mse_sd").errors(0.02, 0.001) == (
+        pytest.approx(0.001),
+        pytest.approx(0.001),
+    )
+    assert quantity_of("log_z_se").errors(0.1, 0.2) == (pytest.approx(0.1), pytest.approx(0.2))
     for name, quantity in quantities().items():
         assert quantity.unit, name
         assert quantity.unit != "probability" or (quantity.low, quantity.high) == (0.0, 1.0), name

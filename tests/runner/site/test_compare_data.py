@@ -1,0 +1,63 @@
+"""What the page Compare is told of the runs: which of them are one to a mean over seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from runner.config.run_settings import Settings
+from runner.report.figures.metric_axis import Quantity
+from runner.site.content.charts import said_of
+from runner.site.content.compare_data import runs_script
+from runner.site.index.run_entry import RunEntry
+from tests.support.site.html_page import script_data
+
+GIBBS: Settings = {"target": "mog", "target.components": 8, "sampler": "gibbs", "scale": "smoke"}
+
+
+def entry(number: int, seed: int, settings: Settings, **metrics: float) -> RunEntry:
+    return RunEntry(
+        run_id=f"{number:016d}", stamp="", status="done", name="", experiment="", scale="smoke", seed=seed,
+        settings=settings, changed=[], metrics=dict(metrics), costs={}, about={},
+    )  # fmt: skip
+
+
+def told(folder: Path, *runs: RunEntry) -> dict[str, Any]:
+    """What the page reads of these runs."""
+    names = {name: Quantity("") for run in runs for name in run.metrics}
+    (folder / "runs.js").write_text(runs_script(runs, names, {}, [], []))
+    (content,) = script_data(folder / "runs.js")
+    found: dict[str, Any] = content
+    return found
+
+
+def test_a_seed_that_was_run_with_other_metrics_is_the_same(tmp_path: Path) -> None:
+    """Whatever the options of the metrics are: the chains are the same; those of another setting are not."""
+    more = GIBBS | {"metric.mmd.bandwidth": 0.1}
+    other = GIBBS | {"target.components": 16}
+    runs = [
+        entry(number, seed, settings, **metrics)
+        for number, (seed, settings, metrics) in enumerate(
+            [
+                (0, GIBBS, {"tv": 0.1}),
+                (1, GIBBS, {"tv": 0.2}),
+                (0, more, {"tv": 0.1, "energy": 3.0}),
+                (1, more, {"tv": 0.2, "energy": 4.0}),
+                (0, other, {"tv": 0.3}),
+            ]
+        )
+    ]
+    assert told(tmp_path, *runs)["same"] == [0, 1, 0, 1, 2]
+
+
+def test_values_keep_the_digits_in_which_large_ones_differ(tmp_path: Path) -> None:
+    values = [123456.36, 123456.4, 123455.9]
+    content = told(tmp_path, *(entry(seed, seed, GIBBS, energy=value) for seed, value in enumerate(values)))
+    assert content["metrics"]["energy"] == values
+
+
+def test_the_ends_of_an_interval_are_said_in_digits_that_tell_them_apart() -> None:
+    assert said_of(123456.36, 123456.91, 3) == "95 % interval 123456.36 to 123456.91, n = 3"
+    assert said_of(0.1, 1 / 3, 3) == "95 % interval 0.1 to 0.33333, n = 3"
+    assert said_of(-1e9 - 1, 1 - 1e9, 3) == "95 % interval -1000000001 to -999999999, n = 3"
+    assert said_of(2.0, 2.0, 3) == "95 % interval 2 to 2, n = 3"
