@@ -122,15 +122,21 @@ def _block(block: MetricBlock) -> str:
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{title}}}}} \\",
-        " & ".join(["", *(_group(group.heads, group.label) for group in block.groups)]) + r" \\",
+        _row("", *(_group(group.heads, group.label) for group in block.groups)),
         " ".join(_rules(block)),
-        " & ".join(["", *(_label(head) for group in block.groups for head in group.heads)]) + r" \\",
+        _row("", *(_label(head) for group in block.groups for head in group.heads)),
         r"\midrule",
     ]
     for line in block.lines:
         lines += [r"\midrule"] if line.rule else []
-        lines.append(" & ".join([_label(line.label), *(_cell(cell) for cell in line.cells)]) + r" \\")
+        lines.append(_row(_label(line.label), *map(_cell, line.cells)))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}}"])
+
+
+def _row(first: str, *others: str) -> str:
+    """A line of a tabular; ``[`` or ``*`` at its start would be an argument of the command before it."""
+    guard = "{}" if first.startswith(("[", "*")) else ""
+    return " & ".join([guard + first, *others]) + r" \\"
 
 
 def _group(heads: tuple[Label, ...], label: Label) -> str:

@@ -280,6 +280,16 @@ def test_a_bar_in_a_label_divides_no_cell(page: Page) -> None:
     assert read_page(text, ("v1", "v2")).blocks[0].lines[0].label.text == "a | b|c"
 
 
+@pytest.mark.parametrize("label", ["[1] Gibbs", "*none"])
+def test_a_label_is_no_argument_of_a_latex_command(page: Page, label: str) -> None:
+    r"""Both ``\\`` and ``\midrule`` take what follows in brackets, and ``\\`` an asterisk."""
+    block = page.blocks[0]
+    lines = [replace(line, label=Label(label), rule=True) for line in block.lines[:2]]
+    text = latex(replace(page, blocks=(replace(block, lines=tuple(lines)),)))
+    assert text.count(f"\n{{}}{label} & ") == 2
+    assert f"\n{label}" not in text
+
+
 def test_terminal_folds_nothing(page: Page) -> None:
     out = io.StringIO()
     show_page(page, out)
