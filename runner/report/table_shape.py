@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.execution.errors import UserError
-from runner.report.block_mistakes import mistakes
+from runner.report.block_mistakes import NOT_ZERO, POSITIVE, mistakes
 from runner.report.block_references import wrong_references
 from runner.report.figure_shape import FigureShape, Role
 
@@ -85,7 +85,7 @@ class MetricShape:
     metric: str
     name: str
     direction: Direction
-    scale: float = 1.0
+    scale: float = field(default=1.0, metadata=POSITIVE)
     note: str | None = None
     published: dict[str, str] = field(default_factory=dict)
     published_notes: dict[str, str] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class GrowthShape:
     metric: str
     x: str
     symbol: str
-    power: float = 1.0
+    power: float = field(default=1.0, metadata=NOT_ZERO)
     exponential: bool = False
     along: str | None = None
     rows: list[str] = field(default_factory=list)

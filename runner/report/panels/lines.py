@@ -66,7 +66,8 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
         if reference:
             mark_reference(bars.lines[0], row.row)
-        if data.panel.theory is not None and data.panel.row in (None, row.row):
+        positive = all(place > 0 and mean > 0 for place, mean in whole.items())
+        if data.panel.theory is not None and data.panel.row in (None, row.row) and positive:
             growth = power_law(whole, data.panel.theory / data.panel.x_power)
             ax.plot([*growth], [*growth.values()], color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
     # Powers of evenly spaced values crowd at one end.
