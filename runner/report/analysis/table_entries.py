@@ -124,6 +124,16 @@ def interval_of(entry: Mapping[Any, Any]) -> Interval:
     return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))
 
 
+def lost_of(entry: Mapping[Any, Any]) -> int:
+    """How many seeds are without a value in a line of `Summary.frame`.
+
+    Tables recorded before that was counted do not know of failed runs.
+    """
+    if "without_value" in entry:
+        return int(entry["without_value"])
+    return 0 if math.isnan(entry["mean"]) else max(0, int(entry.get("runs", 0)) - int(entry["n"]))
+
+
 def summarise(shape: TableShape, results: Results, published: PublishedNumbers) -> Summary:
     """The entries of the table, metric by metric and column by column."""
     exact = {row.row: results.exact(row.row) for row in shape.rows}

@@ -11,7 +11,7 @@ from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results
+from runner.report.runs.stored_results import Results, some_of
 from runner.report.table_shape import MetricShape, RowShape, TableShape
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ class PanelData:
 
     def partial(self, row: str, column: str) -> str | None:
         """``3 of 5`` where that mean is of the seeds with a finite value alone; None where all have one."""
-        found, ran = self.results.coverage(row, column, self.metric.metric)
-        return f"{found} of {ran}" if found < ran else None
+        return some_of(*self.results.coverage(row, column, self.metric.metric))
 
     def published(self, row: str, column: str) -> list[tuple[str, float]]:
         """Version and number printed beside ours, in the metric's own unit, the newest version first."""

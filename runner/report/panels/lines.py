@@ -14,11 +14,12 @@ from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import Quantity, metric_label, quantity_of
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.report.figures.partial_means import mark_partial
+from runner.report.figures.partial_means import half_filled, mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.runs.column_keys import chosen
+from runner.report.runs.stored_results import some_of
 from runner.report.table_shape import RowShape
 
 FEW = 5
@@ -88,12 +89,14 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
 
     Seeds are averaged at each recorded step at which all have a finite value; on an axis of seconds that
     point is at their mean time. Up to `FEW` recorded steps the intervals are bars, side by side; beyond that
-    they are bands behind all lines, which are broken at the steps that are left out.
+    they are bands behind all lines, which are broken at the steps that are left out. Where runs of a row
+    failed, its markers are half filled and the last of them says so: its line joins means of the same runs.
     """
     metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
-    quantity = quantity_of(metric)
+    quantity, partial = quantity_of(metric), dict[str, str | None]()
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
+        partial[row.row] = some_of(*data.results.coverage_along(row.row, data.column, {*curve["seed"]}))
         found: list[tuple[float, Interval | None]] = []
         for _, group in curve.groupby("step"):
             values = [float(value) for value in group["value"]]
@@ -110,16 +113,17 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         curves = [(row, places[has], means[has], off[:, has]) for (row, places, means, off), has in kept]
     gaps = [float(np.diff(places).min()) for _, places, *_ in curves if len(places) > 1]
     for index, (row, places, means, off) in enumerate(curves):
-        style = data.styles[row.row]
+        style, note = data.styles[row.row], partial[row.row]
+        look = half_filled(style) if note else style.look
         if few:
             # Rows share their steps; their evaluations and seconds differ by themselves.
             aside = (index - (len(curves) - 1) / 2) / len(curves) if data.panel.x == "step" else 0.0
             at = places * 1.25**aside if log_x else places + 0.4 * aside * min(gaps, default=1.0)
-            look = style.look if row.role is Role.draws else {**style.look, "linestyle": "none"}
+            look = look if row.role is Role.draws else {**look, "linestyle": "none"}
             (line, *_) = ax.errorbar(at, means, yerr=off, **look, capsize=2, elinewidth=0.9, zorder=3)
         else:
-            often = (index / len(curves) * MARK_EVERY, MARK_EVERY)
-            (line,) = ax.plot(places, means, **style.look, markevery=often, zorder=3)
+            at, often = places, (index / len(curves) * MARK_EVERY, MARK_EVERY)
+            (line,) = ax.plot(at, means, **look, markevery=often, zorder=3)
             alpha = BAND / max(1.0, len(curves) / 3)
             ax.fill_between(
                 places, means - off[0], means + off[1], color=style.colour, alpha=alpha, linewidth=0, zorder=1
@@ -130,6 +134,9 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             )
         if row.role is Role.draws:
             mark_reference(line, row.row)
+        if note:
+            last = np.flatnonzero(np.isfinite(means))[-1]
+            mark_partial(ax, style, at[last], means[last], note)
     if not curves:
         show_missing(ax)
     if data.floor is not None:

@@ -14,7 +14,7 @@ from metrics.inference.few_seeds import interval
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.draw_figures import draw_figure
-from runner.report.figures.partial_means import MEANING
+from runner.report.figures.partial_means import MEANING, partial_handles
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
@@ -178,7 +178,9 @@ def test_a_curve_ends_where_a_seed_has_no_value() -> None:
     """A mean over the seeds that are left would be too good."""
     values = {0: [1.0, 2.0, 3.0], 1: [1.5, None, 3.5]}
     averages = averaged(Curve([1, 2, 3], [1, 2, 3], [0.1, 0.2, 0.3], each) for each in values.values())
-    assert [(point.step, point.span.mean) for point in averages] == [(1, 1.25), (3, 3.25)]
+    assert [(point.step, point.span and point.span.mean) for point in averages] == [
+        (1, 1.25), (2, None), (3, 3.25)
+    ]  # fmt: skip
     figure, ax = pyplot.subplots()
     shape = shape_from(BLOCK)
     draw_against_steps(
@@ -271,6 +273,26 @@ def test_a_band_is_broken_where_a_seed_has_no_value() -> None:
         False,
     ]
     assert alone.get_xydata().tolist() == [[4.0, 4.25]]
+    pyplot.close(figure)
+
+
+@pytest.mark.parametrize("steps", [3, 40])
+def test_a_curve_of_which_a_seed_failed_says_so(steps: int) -> None:
+    """Its line joins means of the same runs; the markers and the last point say of how many."""
+    whole = {seed: [1.0 + seed + step for step in range(steps)] for seed in range(4)}
+    runs = [*with_curves(whole)]
+    runs[1] = replace(runs[1], status="failed", summary=None)
+    other = [replace(run, row="slow") for run in with_curves(whole)]
+    results = Results((*runs, *other), random_runs=True)
+    figure, ax = pyplot.subplots()
+    draw_against_steps(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
+    lines = [line for line in ax.lines if line.get_marker() not in ("|", "_", ".")]
+    half, last, full = sorted(lines, key=lambda line: line.get_fillstyle() == "full")
+    assert [len(line.get_xdata()) for line in (half, last, full)] == [steps, 1, steps]
+    assert [line.get_fillstyle() for line in (half, last, full)] == ["left", "left", "full"]
+    assert last.get_xydata().tolist() == [half.get_xydata()[-1].tolist()]
+    assert [text.get_text() for text in ax.texts] == ["3 of 4"]
+    assert [line.get_label() for line in partial_handles([ax])] == [MEANING]
     pyplot.close(figure)
 
 
