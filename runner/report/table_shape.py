@@ -196,6 +196,11 @@ class TableShape:
         """The metric with this name."""
         return next(metric for metric in self.metrics if metric.metric == name)
 
+    def rows_of(self, metric: str | None) -> list[RowShape]:
+        """The rows that show the metric with this name: all, if it names none; all rows for None."""
+        named = self.metric(metric).rows if metric is not None else []
+        return [row for row in self.rows if not named or row.row in named]
+
     @property
     def versions(self) -> list[str]:
         """Labels of the published versions."""

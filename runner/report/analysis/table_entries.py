@@ -166,7 +166,7 @@ def _entries(
     known = {row: bool(results.known(row, column.label, metric.metric)) for row in values}
     without = {row: results.without_value(row, column.label, metric.metric) for row in values}
     whole = {row: span for row, span in spans.items() if not without[row]}
-    visible = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
+    visible = shape.rows_of(metric.metric)
     samplers = [row.row for row in visible if row.role is Role.sampler and row.row in whole]
     candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None

@@ -25,7 +25,7 @@ class PanelData:
     Attributes:
         shape: the table's shape.
         panel: the panel's own block.
-        rows: the rows that this figure shows.
+        figure_rows: the rows that this figure shows.
         results: the runs.
         styles: how each row looks.
         floor_label: what the figure calls the panels' `floor`.
@@ -33,10 +33,15 @@ class PanelData:
 
     shape: TableShape
     panel: PanelShape
-    rows: list[RowShape]
+    figure_rows: Sequence[RowShape]
     results: Results
     styles: Mapping[str, RowStyle]
     floor_label: str = "floor"
+
+    @property
+    def rows(self) -> list[RowShape]:
+        """The rows of the figure that show the panel's metric."""
+        return [row for row in self.shape.rows_of(self.panel.metric) if row in self.figure_rows]
 
     @property
     def metric(self) -> MetricShape:

@@ -175,7 +175,10 @@ def charts_of(shape: TableShape, results: Results, frame: pd.DataFrame, index: I
     names = {metric.metric: metric.name for metric in shape.metrics}
     versions = [version for version in shape.versions if f"published_{version}" in frame]
     styles, known = row_styles(shape, results), _quantities(shape, names, index)
-    charts = {"intervals": intervals_chart(frame, names, known, styles, versions)}
+    shown = {metric: {row.row for row in shape.rows_of(metric)} for metric in names}
+    places = zip(frame["metric"], frame["row"], strict=True)
+    own = frame[[row in shown.get(metric, ()) for metric, row in places]]
+    charts = {"intervals": intervals_chart(own, names, known, styles, versions)}
     if panels := panel_chart(shape, results, frame, styles, Known(index)):
         charts["panels"] = panels
     return charts
@@ -197,7 +200,7 @@ def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, A
     for metric, name in named.items():
         for column in shape.columns:
             courses = {}
-            for row in shape.rows:
+            for row in shape.rows_of(metric):
                 curves: dict[int, Curve] = {}
                 for run in results.at(row.row, column.label):
                     if run.summary is not None and (found := _curve(run, metric, read)) is not None:

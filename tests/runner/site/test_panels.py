@@ -23,7 +23,7 @@ from runner.report.runs.stored_results import Results
 from runner.site.content.averages import averaged
 from runner.site.content.charts import intervals_chart
 from runner.site.content.curves import Curve
-from runner.site.content.experiment_data import run_charts
+from runner.site.content.experiment_data import charts_of, run_charts
 from runner.site.content.panels.against import against_columns
 from runner.site.content.panels.along import Course, curves_plot
 from runner.site.content.panels.grids import BLUES, ORANGE_TO_PURPLE
@@ -295,6 +295,15 @@ def test_curves_take_one_run_of_each_seed_and_tell_of_failed_ones(tmp_path: Path
     *_, line = chart["plots"][0]["traces"]
     assert line["y"] == [2.0, 3.0], "the means of the first and the third run"
     assert line["customdata"][0].endswith(", n = 2: 2 of 3 runs have a value")
+
+
+def test_charts_show_a_metric_in_its_rows_alone(results: Results) -> None:
+    shape = shape_from(BLOCK.replace("name: KL, direction: min", "name: KL, direction: min, rows: [B]"))
+    charts = charts_of(shape, results, FRAME, Index(""))
+    kinds = [charts["intervals"], *({"plots": [plot]} for plot in charts["panels"]["plots"])]
+    of_kl = [plot for chart in kinds for plot in chart["plots"] if plot["name"].startswith("KL")]
+    assert len(of_kl) == 3
+    assert {trace.get("legendgroup") for plot in of_kl for trace in plot["traces"]} == {"B", "of the target"}
 
 
 def test_a_heat_map_pools_the_seeds(tmp_path: Path) -> None:

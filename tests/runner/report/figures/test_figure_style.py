@@ -125,6 +125,34 @@ def test_panels_share_an_axis_only_where_it_means_the_same() -> None:
     assert low < 0.4 < 0.9 < high
 
 
+ONLY_D = [
+    {"metric": "acceptance", "name": "acceptance", "direction": "none", "rows": ["D", "exact value"]},
+    {"metric": "energy", "name": "energy", "direction": "none"},
+]
+
+
+@pytest.mark.parametrize("kind", ["intervals", "repeats", "against_steps"])
+def test_a_metric_is_drawn_in_the_rows_alone_that_show_it(kind: str) -> None:
+    panels = f"{{kind: {kind}, title: t, metric: acceptance, columns: [a]}}"
+    other = "{kind: intervals, title: t, metric: energy, columns: [a]}"
+    names = []
+    for shown in (panels, f"{panels}, {other}"):
+        shape = table(
+            "{row: A}", "{row: D}", "{row: exact value, role: draws, exact: [energy]}", metrics=ONLY_D,
+            figures=yaml.safe_load(f"[{{name: f, panels: [{shown}]}}]"),
+        )  # fmt: skip
+        runs = [run(row, sampler, seed) for row, sampler in (("A", "acs"), ("D", "dmala")) for seed in (0, 1)]
+        page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
+        names.append([text.get_text() for text in page.legends[0].get_texts()])
+        first, colours = page.axes[0], row_styles(shape, Results(tuple(runs)))
+        if kind != "against_steps":
+            drawn = [text.get_text() for text in first.get_yticklabels()]
+            assert [name for name in drawn if name != "exact value"] == ["D"]
+        assert colours["A"].colour not in {line.get_color() for line in first.lines}
+    assert names == [["D"], ["A", "D", "exact value"]]
+    assert [text.get_text() for text in page.axes[1].get_yticklabels()] == ["A", "D"]
+
+
 def test_the_legend_names_exact_values_only_where_a_panel_has_them() -> None:
     names = []
     for exact in ("acceptance", "energy"):
