@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -126,6 +126,12 @@ def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:
     """Writes into an empty panel why it is empty: none of its `runs` has `what`, or there are none."""
     reason = f"no {what}" if runs else "no finished run"
     ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", color="#7F7F7F")
+
+
+def name_left_out(ax: Axes, names: Iterable[str]) -> None:
+    """Writes below a panel what is not drawn, since its logarithmic axis has no place for it."""
+    if said := ", ".join(dict.fromkeys(names)):
+        ax.set_xlabel(f"{ax.get_xlabel()}\n0 or less, not drawn: {said}")
 
 
 def name_rows(ax: Axes, rows: Sequence[RowShape]) -> None:

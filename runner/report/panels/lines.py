@@ -13,7 +13,7 @@ from runner.report.block_references import ALONG
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import Quantity, metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, show_missing
+from runner.report.figures.panel import PanelData, PanelKind, name_left_out, show_missing
 from runner.report.figures.partial_means import half_filled, mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
@@ -36,9 +36,10 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
     """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`.
 
     A published number is a hollow marker there. A mean of only some runs stands apart, and a line is broken
-    where it is not of all: it would join means that are of different runs.
+    where it is not of all, since it would join means of different runs, and where a logarithmic axis has no
+    place for a mean.
     """
-    everywhere, quantity = set[float](), quantity_of(data.metric.metric)
+    everywhere, quantity, low = set[float](), quantity_of(data.metric.metric), list[str]()
     for row in data.rows:
         points: list[tuple[float, Interval | None]] = []
         style, reference = data.styles[row.row], row.role is Role.draws
@@ -52,7 +53,9 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
             if span is None:
                 continue
             everywhere.add(place)
-            if note:
+            if data.panel.log and span.mean <= 0:
+                low.append(row.row)
+            elif note:
                 _, ends = _with_gaps([span], quantity)
                 ax.errorbar(place, span.mean, yerr=ends, fmt="none", ecolor=style.colour, capsize=2)
                 mark_partial(ax, style, place, span.mean, note)
@@ -63,7 +66,9 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         if not whole:
             continue
         places = [place for place, _ in points]
-        means, off = _with_gaps([span for _, span in points], quantity)
+        means, off = _with_gaps(_on_axis(data, [span for _, span in points]), quantity)
+        if not np.isfinite(means).any():
+            continue
         bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
         if reference:
             mark_reference(bars.lines[0], row.row)
@@ -81,6 +86,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         if not spans_a_decade(ax):
             label_values(ax, sorted(everywhere))
     ax.set_xlabel(data.panel.x_label or data.panel.x)
+    name_left_out(ax, low)
     _label_metric(ax, data)
 
 
@@ -93,7 +99,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     failed, its markers are half filled and the last of them says so: its line joins means of the same runs.
     """
     metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
-    quantity, partial = quantity_of(metric), dict[str, str | None]()
+    quantity, partial, low = quantity_of(metric), dict[str, str | None](), list[str]()
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
         partial[row.row] = some_of(*data.results.coverage_along(row.row, data.column, {*curve["seed"]}))
@@ -103,8 +109,11 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             # A mean over the other seeds would be too good.
             span = interval(values) if all(map(math.isfinite, values)) else None
             found.append((float(group[data.panel.x].mean()), span))
-        if any(span for _, span in found):
-            means, off = _with_gaps([span for _, span in found], quantity)
+        spans = [span for _, span in found]
+        if (shown := _on_axis(data, spans)) != spans:
+            low.append(row.row)
+        if any(shown):
+            means, off = _with_gaps(shown, quantity)
             curves.append((row, np.array([place for place, _ in found]), means, off))
     log_x = data.panel.log_x is not False
     few = max((int(np.isfinite(means).sum()) for *_, means, _ in curves), default=0) <= FEW
@@ -137,7 +146,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         if note:
             last = np.flatnonzero(np.isfinite(means))[-1]
             mark_partial(ax, style, at[last], means[last], note)
-    if not curves:
+    if not curves and not low:
         show_missing(ax)
     if data.floor is not None:
         level(ax, data.floor, FLOOR, data.floor_label)
@@ -149,7 +158,13 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         label_values(ax, sorted({place for _, places, *_ in curves for place in places}))
         ax.margins(x=0.25)
     ax.set_xlabel(data.panel.x_label or ALONG[data.panel.x])
+    name_left_out(ax, low)
     _label_metric(ax, data)
+
+
+def _on_axis(data: PanelData, spans: Sequence[Interval | None]) -> list[Interval | None]:
+    """Those of `spans` that the metric's axis has a place for, None for the others."""
+    return [None if span is None or (data.panel.log and span.mean <= 0) else span for span in spans]
 
 
 def _with_gaps(spans: Sequence[Interval | None], quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
