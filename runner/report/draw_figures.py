@@ -71,8 +71,8 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
 
 def _drawn(row: RowShape, figure: FigureShape, shape: TableShape, jobs: Collection[str]) -> bool:
     """Whether a panel may show the row: it has jobs; one of exact values has those of its metrics alone."""
-    metrics = {panel.metric for panel in figure.panels if row in shape.rows_of(panel.metric)}
-    return not metrics.isdisjoint(row.exact) if row.exact else bool(metrics) and row.row in jobs
+    shown = any(row in shape.drawn_rows(panel.metric) for panel in figure.panels)
+    return shown and (bool(row.exact) or row.row in jobs)
 
 
 def _draw_legend(

@@ -89,4 +89,4 @@ def _vertical(panel: PanelShape, shape: TableShape) -> object:
     """What the vertical axis of a panel has: rows that it names, or the values of a metric."""
     if not panel_kind(panel.kind).names_rows:
         return panel.metric
-    return tuple(row.row for row in shape.rows_of(panel.metric))
+    return tuple(row.row for row in shape.drawn_rows(panel.metric))

@@ -201,6 +201,10 @@ class TableShape:
         named = self.metric(metric).rows if metric is not None else []
         return [row for row in self.rows if not named or row.row in named]
 
+    def drawn_rows(self, metric: str | None) -> list[RowShape]:
+        """Those of `rows_of` that panels draw: exact values only of the metrics that they are of."""
+        return [row for row in self.rows_of(metric) if not row.exact or metric in row.exact]
+
     @property
     def versions(self) -> list[str]:
         """Labels of the published versions."""

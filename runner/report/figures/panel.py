@@ -41,7 +41,7 @@ class PanelData:
     @property
     def rows(self) -> list[RowShape]:
         """The rows of the figure that show the panel's metric."""
-        return [row for row in self.shape.rows_of(self.panel.metric) if row in self.figure_rows]
+        return [row for row in self.shape.drawn_rows(self.panel.metric) if row in self.figure_rows]
 
     @property
     def metric(self) -> MetricShape:
@@ -70,6 +70,11 @@ class PanelData:
     def own_runs(self) -> Sequence[Run]:
         """The runs of the panel's row and column."""
         return self.results.at(self.row, self.column)
+
+    @property
+    def finished(self) -> bool:
+        """Whether any run of the panel's column and rows is done."""
+        return any(self.results.finished(row.row, self.column) for row in self.rows)
 
     def interval(self, row: str, column: str, metric: str | None = None) -> Interval | None:
         """Mean and interval of a metric, by default the panel's, over seeds, in the metric's own unit."""
@@ -126,6 +131,12 @@ def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:
     """Writes into an empty panel why it is empty: none of its `runs` has `what`, or there are none."""
     reason = f"no {what}" if runs else "no finished run"
     ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", color="#7F7F7F")
+
+
+def write_in_row(ax: Axes, place: int, said: str) -> None:
+    """Writes into the line of a row why it is empty, as `show_missing` does into an empty panel."""
+    at = ("axes fraction", "data")
+    ax.annotate(said, (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
 
 
 def name_left_out(ax: Axes, names: Iterable[str]) -> None:

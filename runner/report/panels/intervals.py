@@ -10,7 +10,14 @@ from matplotlib.ticker import MaxNLocator
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks
 from runner.report.figures.metric_axis import metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, name_left_out, name_rows, show_missing
+from runner.report.figures.panel import (
+    PanelData,
+    PanelKind,
+    name_left_out,
+    name_rows,
+    show_missing,
+    write_in_row,
+)
 from runner.report.figures.partial_means import mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
@@ -30,14 +37,13 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     printed = {row.row: published_values(data, row.row, data.column) for row in listed}
     log = _logarithmic(data, [span.mean for span in spans.values() if span is not None], printed)
     drawn = {row: span for row, span in spans.items() if span is not None and (span.mean > 0 or not log)}
-    at = ("axes fraction", "data")
     bars: list[tuple[int, float, float, str]] = []
     quantity = quantity_of(data.metric.metric)
     for place, row in enumerate(listed):
         style = data.styles[row.row]
         if (span := drawn.get(row.row)) is None:
-            said = "no value" if spans[row.row] is None else "mean of 0 or less"
-            ax.annotate(said, (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
+            if data.finished:
+                write_in_row(ax, place, "no value" if spans[row.row] is None else "mean of 0 or less")
         else:
             down, up = quantity.errors(span.mean, span.margin)
             bars.append((place, span.mean - down, span.mean + up, style.colour))
@@ -52,7 +58,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     for row in data.rows:
         if row.role is Role.draws and row.row in drawn:
             level(ax, drawn[row.row].mean, data.styles[row.row], row.row, vertical=True)
-    if not any(data.results.finished(row.row, data.column) for row in data.rows):
+    if not data.finished:
         show_missing(ax)
     name_rows(ax, listed)
     ax.set_xlabel(metric_label(data.metric, data.panel.x_label))

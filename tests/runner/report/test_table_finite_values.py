@@ -20,13 +20,17 @@ from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.panels.intervals import draw_intervals
 from runner.report.panels.lines import draw_against_steps
+from runner.report.panels.repeats import draw_repeats
 from runner.report.published import PublishedNumbers
 from runner.report.recorded.seed_values import seed_values
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.site.content.averages import averaged
 from runner.site.content.curves import Curve
+from runner.site.content.panels.known import Known
+from runner.site.content.panels.rows import repeats
 from runner.site.content.recorded_table import read_page
+from runner.site.index.store_index import Index
 from tests.support.tables import finished, panel_data, shape_from
 
 BLOCK = """
@@ -211,6 +215,25 @@ def test_figures_say_how_many_runs_a_mean_is_of(results: Results) -> None:
     draw_intervals(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
     assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
     pyplot.close()
+
+
+def test_panels_of_all_seeds_mark_means_of_only_some_runs(results: Results) -> None:
+    """A row without any value had an empty line."""
+    figure, ax = pyplot.subplots()
+    data = panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target")
+    draw_repeats(ax, data)
+    assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
+    (part,) = [line for line in ax.lines if line.get_fillstyle() == "left"]
+    assert part.get_xydata().tolist() == [[2.5, 0.0]]
+    pyplot.close(figure)
+    plot = repeats([data], Known(Index("")))
+    assert plot is not None
+    notes = plot["layout"]["annotations"]
+    assert [(note["y"], note["text"]) for note in notes] == [(3, "no value"), (4, "no value")]
+    means = {trace["meta"]: trace for trace in plot["traces"] if trace["name"].endswith(", mean")}
+    assert means["lucky"]["customdata"][0].endswith("n = 2: 2 of 4 runs have a value")
+    assert means["lucky"]["marker"]["symbol"][0].endswith("-open-dot")
+    assert means["steady"]["marker"]["symbol"] == "line-ns-open"
 
 
 @pytest.fixture
