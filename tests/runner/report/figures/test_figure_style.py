@@ -16,7 +16,7 @@ from matplotlib.collections import FillBetweenPolyCollection
 
 from runner.problem.metric_directions import metric_class
 from runner.report.draw_figures import _broken, draw_figure, fit_labels, write_figures
-from runner.report.figures.labels.tick_labels import label_ticks
+from runner.report.figures.labels.tick_labels import label_ticks, label_values
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
@@ -108,6 +108,20 @@ def test_labels_of_a_narrow_logarithmic_axis_do_not_meet(low: float, high: float
     assert len(labels) >= 2
     assert all(right.x0 > left.x1 + 2 for left, right in pairwise(boxes))
     pyplot.close(page)
+
+
+def test_ticks_of_a_very_narrow_logarithmic_axis_differ(ax: Axes) -> None:
+    """Three of them read 123456."""
+    ax.set_xscale("log")
+    ax.set_xlim(123456.0, 123456.4)
+    label_ticks(ax)
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert len(labels) == len(set(labels)) >= 3
+    assert "123456.2" in labels
+    label_values(ax, [123456.0, 123456.04])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["123456", "123456.04"]
+    label_values(ax, [0.5, 4.0])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0.5", "4"]
 
 
 def test_panels_share_an_axis_only_where_it_means_the_same() -> None:
