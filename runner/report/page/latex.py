@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from runner.report.numerals import power_of_ten
+from runner.report.page.latex_text import escape
 from runner.report.page.layout import NOTHING, Cell, Label, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.table_shape import BETTER
@@ -17,38 +17,6 @@ MARKS = {
     WITHIN_FLOOR: r"\circ",
     REDUCED: r"\S",
 }
-SPECIAL = {char: "\\" + char for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"$\sim$", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
-    "|": r"\textbar{}", "±": r"$\pm$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$",
-    "§": r"\S{}", "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
-    "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$", "·": r"$\cdot$",
-    "→": r"$\rightarrow$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "∞": r"$\infty$", "√": r"$\surd$",
-    "—": "---", "\N{EN DASH}": "--", "…": r"\ldots{}",
-    "“": "``", "”": "''", "\N{LEFT SINGLE QUOTATION MARK}": "`",
-    "\N{RIGHT SINGLE QUOTATION MARK}": "'", "\N{NO-BREAK SPACE}": "~",
-}  # fmt: skip
-RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
-QUOTED = re.compile('"([^"]*)"')
-
-
-def escape(text: str) -> str:
-    """Plain text as LaTeX; letters with accents stay, LaTeX reads them as they are."""
-    text = QUOTED.sub(r"“\1”", text).replace('"', "”")
-    parts, end = [], 0
-    for found in RAISED.finditer(text):
-        power = unicodedata.normalize("NFKC", found[0]).replace("\N{MINUS SIGN}", "-")
-        parts += [*map(_character, text[end : found.start()]), f"$^{{{power}}}$"]
-        end = found.end()
-    return "".join([*parts, *map(_character, text[end:])])
-
-
-def _character(char: str) -> str:
-    """A character as LaTeX; Greek letters are set as in formulas."""
-    named = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(char, ""))
-    if named is None:
-        return SPECIAL.get(char, char)
-    name = {"LAMDA": "LAMBDA"}.get(named[2], named[2])
-    return rf"$\{name.lower() if named[1] == 'SMALL' else name.capitalize()}$"
 
 
 def _raised(marks: tuple[str, ...]) -> str:
