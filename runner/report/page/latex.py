@@ -80,13 +80,14 @@ def _float(page: Page, place: int) -> str:
 
 
 def _block(block: MetricBlock) -> str:
+    """The numbers of one metric, made smaller where they are wider than the text."""
     columns = "l" + "".join(("|" if group.rule else "") + "r" * len(group.heads) for group in block.groups)
     width = 1 + sum(len(group.heads) for group in block.groups)
     unit = None if block.label.unit == 1.0 else block.label.unit
     title = _label(Label(block.label.text, block.label.marks, unit))
     title = ", ".join(part for part in (title, BETTER[block.direction]) if part)
     lines = [
-        r"\par\medskip\resizebox{\textwidth}{!}{%",
+        r"\par\medskip\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{title}}}}} \\",

@@ -286,6 +286,11 @@ def test_a_bar_in_a_label_divides_no_cell(page: Page) -> None:
     assert read_page(text, ("v1", "v2")).blocks[0].lines[0].label.text == "a | b|c"
 
 
+def test_latex_makes_no_table_larger(page: Page) -> None:
+    """A table of two columns was twice as large as its letters should be."""
+    assert latex(page).count(r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%") == 2
+
+
 @pytest.mark.parametrize("label", ["[1] Gibbs", "*none"])
 def test_a_label_is_no_argument_of_a_latex_command(page: Page, label: str) -> None:
     r"""Both ``\\`` and ``\midrule`` take what follows in brackets, and ``\\`` an asterisk."""
