@@ -128,7 +128,7 @@ def render_runs(conditions: Sequence[str], *, sort: str | None = None, everythin
 
     chosen = selected_runs(conditions)
     grid, summary = show_runs(chosen.runs, chosen.title, sort=sort, everything=everything)
-    folder = write_runs(chosen.runs, grid, summary, chosen.conditions, chosen.root)
+    folder = write_runs(chosen.runs, grid, summary, chosen.conditions, chosen.root, sort=sort)
     if said := damaged_runs(chosen.damaged()):
         print(said)
     print(f"Written to {folder}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +18,30 @@ Found = Iterator[str]
 LEAVES: dict[type, tuple[str, Callable[[Any], bool]]] = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
     int: ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
-    float: ("a number", lambda value: isinstance(value, int | float) and not isinstance(value, bool)),
+    float: (
+        "a finite number",
+        lambda value: (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and abs(value) <= sys.float_info.max
+        ),
+    ),
     str: ("a text", lambda value: not isinstance(value, Mapping | list)),
 }
 """What a plain value must be, by its type in the schema; a text may be written as a number."""
+
+RANGE = "range"
+"""Where the metadata of a schema's field say what its values must be beyond their type, as `LEAVES` does."""
+
+
+def within(wanted: str, fits: Callable[[Any], bool]) -> dict[str, Any]:
+    """The metadata of a field whose values must fit, which is `wanted` in words."""
+    return {RANGE: (wanted, fits)}
+
+
+POSITIVE = within("a number above 0", lambda value: value > 0)
+NOT_ZERO = within("a number other than 0", lambda value: value != 0)
+ENDS = within("two numbers, the first below the second", lambda ends: len(ends) == 2 and ends[0] < ends[1])
 
 
 def mistakes(value: Any, hint: Any, key: str) -> Found:
@@ -71,7 +92,12 @@ def _keys(value: Any, schema: Any, key: str) -> Found:
             yield f"unknown key '{key}.{name}'{hint} It may have: {listed(names)}."
     for each in fields(schema):
         if each.name in value:
-            yield from mistakes(value[each.name], hints[each.name], f"{key}.{each.name}")
+            found, place = value[each.name], f"{key}.{each.name}"
+            wrong = list(mistakes(found, hints[each.name], place))
+            if RANGE in each.metadata and found is not None and not wrong:
+                wanted, fits = each.metadata[RANGE]
+                wrong = [] if fits(found) else [_not(place, wanted, found)]
+            yield from wrong
         elif each.default is MISSING and each.default_factory is MISSING:
             yield f"{key} needs the key '{each.name}', which has no value."
 

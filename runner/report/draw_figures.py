@@ -43,9 +43,9 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     """
     styles = row_styles(shape, results)
     jobs = {run.row for run in results.runs}
-    rows = [row for row in shape.rows if row.role in figure.roles and _drawn(row, figure, jobs)]
+    rows = [row for row in shape.rows if row.role in figure.roles and _drawn(row, figure, shape, jobs)]
     down = math.ceil(len(figure.panels) / figure.across)
-    shared = figure.share_y and shares_axes(figure)
+    shared = figure.share_y and shares_axes(figure, shape)
     with rc_context(RC):
         page = Figure(figsize=(figure.width, figure.height * down), dpi=DPI, layout="constrained")
         FigureCanvasAgg(page)
@@ -69,11 +69,10 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
     return page
 
 
-def _drawn(row: RowShape, figure: FigureShape, jobs: Collection[str]) -> bool:
+def _drawn(row: RowShape, figure: FigureShape, shape: TableShape, jobs: Collection[str]) -> bool:
     """Whether a panel may show the row: it has jobs; one of exact values has those of its metrics alone."""
-    if row.exact:
-        return any(panel.metric in row.exact for panel in figure.panels)
-    return row.row in jobs
+    shown = any(row in shape.drawn_rows(panel.metric) for panel in figure.panels)
+    return shown and (bool(row.exact) or row.row in jobs)
 
 
 def _draw_legend(

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from runner.report.block_mistakes import ENDS, NOT_ZERO, POSITIVE
+
 NARROWEST = 3.5
 """Least width of a figure of which panels were left out, in inches: its legend needs room."""
 
@@ -40,7 +42,7 @@ class PanelShape:
         floor: a metric of the runs whose mean over all of them is drawn as a level line.
         x_power: the horizontal axis is this power of `x`.
         theory: the power of `x` with which the metric of `row`, or of all rows, grows by theory; drawn dotted
-            through the middle of their points.
+            through the middle of their points, for rows whose points all have logarithms.
     """
 
     kind: str
@@ -53,9 +55,9 @@ class PanelShape:
     y_label: str | None = None
     log: bool = False
     log_x: bool | None = None
-    limits: list[float] | None = None
+    limits: list[float] | None = field(default=None, metadata=ENDS)
     floor: str | None = None
-    x_power: float = 1.0
+    x_power: float = field(default=1.0, metadata=NOT_ZERO)
     theory: float | None = None
 
 
@@ -74,9 +76,9 @@ class FigureShape:
 
     name: str
     panels: list[PanelShape]
-    across: int = 4
-    width: float = 7.2
-    height: float = 2.3
+    across: int = field(default=4, metadata=POSITIVE)
+    width: float = field(default=7.2, metadata=POSITIVE)
+    height: float = field(default=2.3, metadata=POSITIVE)
     roles: list[Role] = field(default_factory=lambda: list(Role))
     legend: list[Role] = field(default_factory=lambda: list(Role))
     share_y: bool = True

@@ -12,6 +12,7 @@ from runner.execution.errors import UserError, listed, nearest, unknown
 from runner.report import panels
 from runner.report.figure_shape import FigureShape, PanelShape
 from runner.report.figures.panel import PanelKind
+from runner.report.table_shape import TableShape
 
 DEFAULTS = {field.name: field.default for field in fields(PanelShape) if field.default is not MISSING}
 """The keys of a panel that only some kinds read, each with the value that it has where it is not given."""
@@ -75,10 +76,17 @@ def _check(key: str, figure: FigureShape, panel: PanelShape) -> None:
         raise UserError(f"{name} takes one column, {len(panel.columns)} were given.")
 
 
-def shares_axes(figure: FigureShape) -> bool:
-    """Whether the panels of each line can share their vertical axis: it names rows, or has one metric."""
+def shares_axes(figure: FigureShape, shape: TableShape) -> bool:
+    """Whether panels of each line can share their vertical axis: it names the same rows or has one metric."""
     for start in range(0, len(figure.panels), figure.across):
         line = figure.panels[start : start + figure.across]
-        if len({"rows" if panel_kind(panel.kind).names_rows else panel.metric for panel in line}) > 1:
+        if len({_vertical(panel, shape) for panel in line}) > 1:
             return False
     return True
+
+
+def _vertical(panel: PanelShape, shape: TableShape) -> object:
+    """What the vertical axis of a panel has: rows that it names, or the values of a metric."""
+    if not panel_kind(panel.kind).names_rows:
+        return panel.metric
+    return tuple(row.row for row in shape.drawn_rows(panel.metric))

@@ -13,7 +13,7 @@ from runner.report.page.layout import lay_out
 from runner.report.page.table_files import write_table
 from runner.report.published import PublishedNumbers
 from runner.report.selection.grid import Grid, grid_of
-from runner.report.selection.grid_figures import add_intervals, line_grid
+from runner.report.selection.grid_figures import add_intervals, left_out, line_grid
 from runner.report.selection.stored_runs import StoredRun
 from runner.store.folder_digests import DIGESTS, write_digests
 from runner.store.short_hash import short_hash
@@ -31,15 +31,24 @@ def show_runs(
         UserError: if there are none, or `sort` is no metric of theirs.
     """
     grid = grid_of(runs, title)
+    grid.shape.metrics.sort(key=lambda metric: metric.metric != sort)
     summary = summarise(grid.shape, grid.results, PublishedNumbers({}))
     show_grid(grid, summary, sort=sort, everything=everything)
     return grid, summary
 
 
 def write_runs(
-    runs: Sequence[StoredRun], grid: Grid, summary: Summary, conditions: Sequence[str], root: Path
+    runs: Sequence[StoredRun],
+    grid: Grid,
+    summary: Summary,
+    conditions: Sequence[str],
+    root: Path,
+    *,
+    sort: str | None = None,
 ) -> Path:
     """Writes the table of `runs` and its figures below ``tables/runs`` of the output root.
+
+    Prints what the figures do not show, which stands below the table, too. `sort` is a metric that they show.
 
     Returns:
         The folder, the same for the same `conditions`.
@@ -48,11 +57,14 @@ def write_runs(
     folder = root / "tables" / "runs" / f"{name}-{short_hash({'conditions': list(conditions)})[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DIGESTS).unlink(missing_ok=True)
-    add_intervals(grid)
+    add_intervals(grid, sort)
+    for sentence in (said := left_out(grid, sort)):
+        print(sentence)
+    grid.shape.notes.extend(said)
     page = lay_out(grid.shape, summary, grid.results, "", "")
     files = write_table(folder, summary.records(grid.shape), page)
     figures = write_figures(grid.shape, grid.results, folder)
-    if (lines := line_grid(runs, grid)) is not None:
+    if (lines := line_grid(runs, grid, sort)) is not None:
         figures += write_figures(lines.shape, lines.results, folder)
     write_digests(folder, [*files, *(path.name for path in figures)])
     return folder

@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.execution.errors import UserError
-from runner.report.block_mistakes import mistakes
+from runner.report.block_mistakes import NOT_ZERO, POSITIVE, mistakes
 from runner.report.block_references import wrong_references
 from runner.report.figure_shape import FigureShape, Role
 
@@ -89,7 +89,7 @@ class MetricShape:
     metric: str
     name: str
     direction: Direction
-    scale: float = 1.0
+    scale: float = field(default=1.0, metadata=POSITIVE)
     note: str | None = None
     published: dict[str, str] = field(default_factory=dict)
     published_notes: dict[str, str] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class GrowthShape:
     metric: str
     x: str
     symbol: str
-    power: float = 1.0
+    power: float = field(default=1.0, metadata=NOT_ZERO)
     exponential: bool = False
     along: str | None = None
     rows: list[str] = field(default_factory=list)
@@ -199,6 +199,15 @@ class TableShape:
     def metric(self, name: str) -> MetricShape:
         """The metric with this name."""
         return next(metric for metric in self.metrics if metric.metric == name)
+
+    def rows_of(self, metric: str | None) -> list[RowShape]:
+        """The rows that show the metric with this name: all, if it names none; all rows for None."""
+        named = self.metric(metric).rows if metric is not None else []
+        return [row for row in self.rows if not named or row.row in named]
+
+    def drawn_rows(self, metric: str | None) -> list[RowShape]:
+        """Those of `rows_of` that panels draw: exact values only of the metrics that they are of."""
+        return [row for row in self.rows_of(metric) if not row.exact or metric in row.exact]
 
     @property
     def versions(self) -> list[str]:

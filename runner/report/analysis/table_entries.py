@@ -129,6 +129,16 @@ def interval_of(entry: Mapping[Any, Any]) -> Interval:
     return Interval(float(entry["mean"]), sd, lo, hi, int(entry["n"]))
 
 
+def lost_of(entry: Mapping[Any, Any]) -> int:
+    """How many seeds are without a value in a line of `Summary.frame`.
+
+    Tables recorded before that was counted do not know of failed runs.
+    """
+    if "without_value" in entry:
+        return int(entry["without_value"])
+    return 0 if math.isnan(entry["mean"]) else max(0, int(entry.get("runs", 0)) - int(entry["n"]))
+
+
 def summarise(shape: TableShape, results: Results, published: PublishedNumbers) -> Summary:
     """The entries of the table, metric by metric and column by column."""
     exact = {row.row: results.exact(row.row) for row in shape.rows}
@@ -161,7 +171,7 @@ def _entries(
     known = {row: bool(results.known(row, column.label, metric.metric)) for row in values}
     without = {row: results.without_value(row, column.label, metric.metric) for row in values}
     whole = {row: span for row, span in spans.items() if not without[row]}
-    visible = [row for row in shape.rows if not metric.rows or row.row in metric.rows]
+    visible = shape.rows_of(metric.metric)
     samplers = [row.row for row in visible if row.role is Role.sampler and row.row in whole]
     candidates = [row for row in samplers if exact[row]] if sign and not void else []
     best = min(candidates, key=lambda row: sign * spans[row].mean) if len(candidates) > 1 else None

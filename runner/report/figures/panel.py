@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from runner.report.figure_shape import PanelShape
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results
+from runner.report.runs.stored_results import Results, some_of
 from runner.report.table_shape import MetricShape, RowShape, TableShape
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class PanelData:
     Attributes:
         shape: the table's shape.
         panel: the panel's own block.
-        rows: the rows that this figure shows.
+        figure_rows: the rows that this figure shows.
         results: the runs.
         styles: how each row looks.
         floor_label: what the figure calls the panels' `floor`.
@@ -33,10 +33,15 @@ class PanelData:
 
     shape: TableShape
     panel: PanelShape
-    rows: list[RowShape]
+    figure_rows: Sequence[RowShape]
     results: Results
     styles: Mapping[str, RowStyle]
     floor_label: str = "floor"
+
+    @property
+    def rows(self) -> list[RowShape]:
+        """The rows of the figure that show the panel's metric."""
+        return [row for row in self.shape.drawn_rows(self.panel.metric) if row in self.figure_rows]
 
     @property
     def metric(self) -> MetricShape:
@@ -66,14 +71,18 @@ class PanelData:
         """The runs of the panel's row and column."""
         return self.results.at(self.row, self.column)
 
+    @property
+    def finished(self) -> bool:
+        """Whether any run of the panel's column and rows is done."""
+        return any(self.results.finished(row.row, self.column) for row in self.rows)
+
     def interval(self, row: str, column: str, metric: str | None = None) -> Interval | None:
         """Mean and interval of a metric, by default the panel's, over seeds, in the metric's own unit."""
         return self.results.interval(row, column, self.metric.metric if metric is None else metric)
 
     def partial(self, row: str, column: str) -> str | None:
         """``3 of 5`` where that mean is of the seeds with a finite value alone; None where all have one."""
-        found, ran = self.results.coverage(row, column, self.metric.metric)
-        return f"{found} of {ran}" if found < ran else None
+        return some_of(*self.results.coverage(row, column, self.metric.metric))
 
     def published(self, row: str, column: str) -> list[tuple[str, float]]:
         """Version and number printed beside ours, in the metric's own unit, the newest version first."""
@@ -122,6 +131,18 @@ def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:
     """Writes into an empty panel why it is empty: none of its `runs` has `what`, or there are none."""
     reason = f"no {what}" if runs else "no finished run"
     ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", color="#7F7F7F")
+
+
+def write_in_row(ax: Axes, place: int, said: str) -> None:
+    """Writes into the line of a row why it is empty, as `show_missing` does into an empty panel."""
+    at = ("axes fraction", "data")
+    ax.annotate(said, (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
+
+
+def name_left_out(ax: Axes, names: Iterable[str]) -> None:
+    """Writes below a panel what is not drawn, since its logarithmic axis has no place for it."""
+    if said := ", ".join(dict.fromkeys(names)):
+        ax.set_xlabel(f"{ax.get_xlabel()}\n0 or less, not drawn: {said}")
 
 
 def name_rows(ax: Axes, rows: Sequence[RowShape]) -> None:

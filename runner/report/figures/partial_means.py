@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -15,7 +16,13 @@ PARTIAL = "partial mean"
 MEANING = "mean of only the runs with a value"
 """What the legend says of it."""
 
-HALF = {"fillstyle": "left", "markerfacecoloralt": "white", "linestyle": "none"}
+FILL = {"fillstyle": "left", "markerfacecoloralt": "white"}
+HALF = FILL | {"linestyle": "none"}
+
+
+def half_filled(style: RowStyle) -> dict[str, Any]:
+    """The look of a row whose means are such, as Matplotlib's arguments."""
+    return {**style.look, **FILL, "marker": filled_marker(style)}
 
 
 def mark_partial(ax: Axes, style: RowStyle, x: float, y: float, note: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from runner.report.numerals import power_of_ten
+from runner.report.page.latex_text import escape
 from runner.report.page.layout import NOTHING, Cell, Label, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.table_shape import BETTER
@@ -17,38 +17,6 @@ MARKS = {
     WITHIN_FLOOR: r"\circ",
     REDUCED: r"\S",
 }
-SPECIAL = {char: "\\" + char for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"$\sim$", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
-    "|": r"\textbar{}", "±": r"$\pm$", "†": r"$\dagger$", "‡": r"$\ddagger$", "°": r"$^\circ$",
-    "§": r"\S{}", "≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "½": r"$\frac{1}{2}$",
-    "\N{MINUS SIGN}": "$-$", "\N{MULTIPLICATION SIGN}": r"$\times$", "·": r"$\cdot$",
-    "→": r"$\rightarrow$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "∞": r"$\infty$", "√": r"$\surd$",
-    "—": "---", "\N{EN DASH}": "--", "…": r"\ldots{}",
-    "“": "``", "”": "''", "\N{LEFT SINGLE QUOTATION MARK}": "`",
-    "\N{RIGHT SINGLE QUOTATION MARK}": "'", "\N{NO-BREAK SPACE}": "~",
-}  # fmt: skip
-RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
-QUOTED = re.compile('"([^"]*)"')
-
-
-def escape(text: str) -> str:
-    """Plain text as LaTeX; letters with accents stay, LaTeX reads them as they are."""
-    text = QUOTED.sub(r"“\1”", text).replace('"', "”")
-    parts, end = [], 0
-    for found in RAISED.finditer(text):
-        power = unicodedata.normalize("NFKC", found[0]).replace("\N{MINUS SIGN}", "-")
-        parts += [*map(_character, text[end : found.start()]), f"$^{{{power}}}$"]
-        end = found.end()
-    return "".join([*parts, *map(_character, text[end:])])
-
-
-def _character(char: str) -> str:
-    """A character as LaTeX; Greek letters are set as in formulas."""
-    named = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(char, ""))
-    if named is None:
-        return SPECIAL.get(char, char)
-    name = {"LAMDA": "LAMBDA"}.get(named[2], named[2])
-    return rf"$\{name.lower() if named[1] == 'SMALL' else name.capitalize()}$"
 
 
 def _raised(marks: tuple[str, ...]) -> str:
@@ -112,25 +80,32 @@ def _float(page: Page, place: int) -> str:
 
 
 def _block(block: MetricBlock) -> str:
+    """The numbers of one metric, made smaller where they are wider than the text."""
     columns = "l" + "".join(("|" if group.rule else "") + "r" * len(group.heads) for group in block.groups)
     width = 1 + sum(len(group.heads) for group in block.groups)
     unit = None if block.label.unit == 1.0 else block.label.unit
     title = _label(Label(block.label.text, block.label.marks, unit))
     title = ", ".join(part for part in (title, BETTER[block.direction]) if part)
     lines = [
-        r"\par\medskip\resizebox{\textwidth}{!}{%",
+        r"\par\medskip\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{title}}}}} \\",
-        " & ".join(["", *(_group(group.heads, group.label) for group in block.groups)]) + r" \\",
+        _row("", *(_group(group.heads, group.label) for group in block.groups)),
         " ".join(_rules(block)),
-        " & ".join(["", *(_label(head) for group in block.groups for head in group.heads)]) + r" \\",
+        _row("", *(_label(head) for group in block.groups for head in group.heads)),
         r"\midrule",
     ]
     for line in block.lines:
         lines += [r"\midrule"] if line.rule else []
-        lines.append(" & ".join([_label(line.label), *(_cell(cell) for cell in line.cells)]) + r" \\")
+        lines.append(_row(_label(line.label), *map(_cell, line.cells)))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}}"])
+
+
+def _row(first: str, *others: str) -> str:
+    """A line of a tabular; ``[`` or ``*`` at its start would be an argument of the command before it."""
+    guard = "{}" if first.startswith(("[", "*")) else ""
+    return " & ".join([guard + first, *others]) + r" \\"
 
 
 def _group(heads: tuple[Label, ...], label: Label) -> str:

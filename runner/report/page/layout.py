@@ -134,7 +134,7 @@ class _Layout:
     def block(self, metric: MetricShape) -> MetricBlock:
         """All numbers of one metric."""
         name = Label(metric.name, self.footnotes.marks(metric.note), metric.scale)
-        down: Sequence[Item] = [row for row in self._shape.rows if not metric.rows or row.row in metric.rows]
+        down: Sequence[Item] = self._shape.rows_of(metric.metric)
         across: Sequence[Item] = [column for column in self._shape.columns if column.table]
         if self._shape.orientation is Orientation.columns_down:
             down, across = across, down

@@ -10,7 +10,14 @@ from matplotlib.ticker import MaxNLocator
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks
 from runner.report.figures.metric_axis import metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
+from runner.report.figures.panel import (
+    PanelData,
+    PanelKind,
+    name_left_out,
+    name_rows,
+    show_missing,
+    write_in_row,
+)
 from runner.report.figures.partial_means import mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
@@ -21,19 +28,22 @@ CAP = 5.0
 
 
 def draw_intervals(ax: Axes, data: PanelData) -> None:
-    """Draws the panel's one column; rows without runs keep their empty line."""
+    """Draws the panel's one column; rows without runs keep their empty line.
+
+    A logarithmic axis that the panel asks for has no place for means of 0 or less, which is said instead.
+    """
     listed = [row for row in data.rows if row.role is not Role.draws]
     spans = {row.row: data.interval(row.row, data.column) for row in data.rows}
     printed = {row.row: published_values(data, row.row, data.column) for row in listed}
     log = _logarithmic(data, [span.mean for span in spans.values() if span is not None], printed)
     drawn = {row: span for row, span in spans.items() if span is not None and (span.mean > 0 or not log)}
-    at = ("axes fraction", "data")
     bars: list[tuple[int, float, float, str]] = []
     quantity = quantity_of(data.metric.metric)
     for place, row in enumerate(listed):
         style = data.styles[row.row]
         if (span := drawn.get(row.row)) is None:
-            ax.annotate("no value", (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
+            if data.finished:
+                write_in_row(ax, place, "no value" if spans[row.row] is None else "mean of 0 or less")
         else:
             down, up = quantity.errors(span.mean, span.margin)
             bars.append((place, span.mean - down, span.mean + up, style.colour))
@@ -48,8 +58,14 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     for row in data.rows:
         if row.role is Role.draws and row.row in drawn:
             level(ax, drawn[row.row].mean, data.styles[row.row], row.row, vertical=True)
-    if not drawn:
+    if not data.finished:
         show_missing(ax)
+    name_rows(ax, listed)
+    ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
+    if log:
+        draws = (row.row for row in data.rows if row.role is Role.draws and spans[row.row] is not None)
+        low = (f"{row}, published" for row, found in printed.items() if any(each[1] <= 0 for each in found))
+        name_left_out(ax, (*(row for row in draws if row not in drawn), *low))
     samplers = sum(row.role is Role.sampler for row in listed)
     if 0 < samplers < len(listed):
         ax.axhline(samplers - 0.5, color="black", linewidth=0.6)
@@ -58,8 +74,6 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
         label_ticks(ax)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    name_rows(ax, listed)
-    ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
 
 
 def _draw_bars(ax: Axes, bars: Sequence[tuple[int, float, float, str]]) -> None:

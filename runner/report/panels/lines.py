@@ -13,12 +13,13 @@ from runner.report.block_references import ALONG
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import Quantity, metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.report.figures.partial_means import mark_partial
+from runner.report.figures.panel import PanelData, PanelKind, name_left_out, show_missing
+from runner.report.figures.partial_means import half_filled, mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.runs.column_keys import chosen
+from runner.report.runs.stored_results import some_of
 from runner.report.table_shape import RowShape
 
 FEW = 5
@@ -35,9 +36,10 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
     """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`.
 
     A published number is a hollow marker there. A mean of only some runs stands apart, and a line is broken
-    where it is not of all: it would join means that are of different runs.
+    where it is not of all, since it would join means of different runs, and where a logarithmic axis has no
+    place for a mean.
     """
-    everywhere, quantity = set[float](), quantity_of(data.metric.metric)
+    everywhere, quantity, low = set[float](), quantity_of(data.metric.metric), list[str]()
     for row in data.rows:
         points: list[tuple[float, Interval | None]] = []
         style, reference = data.styles[row.row], row.role is Role.draws
@@ -53,7 +55,9 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
             if span is None:
                 continue
             everywhere.add(place)
-            if note:
+            if data.panel.log and span.mean <= 0:
+                low.append(row.row)
+            elif note:
                 _, ends = _with_gaps([span], quantity)
                 ax.errorbar(place, span.mean, yerr=ends, fmt="none", ecolor=style.colour, capsize=2)
                 mark_partial(ax, style, place, span.mean, note)
@@ -64,11 +68,14 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         if not whole:
             continue
         places = [place for place, _ in points]
-        means, off = _with_gaps([span for _, span in points], quantity)
+        means, off = _with_gaps(_on_axis(data, [span for _, span in points]), quantity)
+        if not np.isfinite(means).any():
+            continue
         bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
         if reference:
             mark_reference(bars.lines[0], row.row)
-        if data.panel.theory is not None and data.panel.row in (None, row.row):
+        positive = all(place > 0 and mean > 0 for place, mean in whole.items())
+        if data.panel.theory is not None and data.panel.row in (None, row.row) and positive:
             growth = power_law(whole, data.panel.theory / data.panel.x_power)
             ax.plot([*growth], [*growth.values()], color=style.colour, linestyle=":", linewidth=0.8, zorder=1)
     # Powers of evenly spaced values crowd at one end.
@@ -81,6 +88,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         if not spans_a_decade(ax):
             label_values(ax, sorted(everywhere))
     ax.set_xlabel(data.panel.x_label or data.panel.x)
+    name_left_out(ax, low)
     _label_metric(ax, data)
 
 
@@ -89,20 +97,25 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
 
     Seeds are averaged at each recorded step at which all have a finite value; on an axis of seconds that
     point is at their mean time. Up to `FEW` recorded steps the intervals are bars, side by side; beyond that
-    they are bands behind all lines, which are broken at the steps that are left out.
+    they are bands behind all lines, which are broken at the steps that are left out. Where runs of a row
+    failed, its markers are half filled and the last of them says so: its line joins means of the same runs.
     """
     metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
-    quantity = quantity_of(metric)
+    quantity, partial, low = quantity_of(metric), dict[str, str | None](), list[str]()
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
+        partial[row.row] = some_of(*data.results.coverage_along(row.row, data.column, {*curve["seed"]}))
         found: list[tuple[float, Interval | None]] = []
         for _, group in curve.groupby("step"):
             values = [float(value) for value in group["value"]]
             # A mean over the other seeds would be too good.
             span = interval(values) if all(map(math.isfinite, values)) else None
             found.append((float(group[data.panel.x].mean()), span))
-        if any(span for _, span in found):
-            means, off = _with_gaps([span for _, span in found], quantity)
+        spans = [span for _, span in found]
+        if (shown := _on_axis(data, spans)) != spans:
+            low.append(row.row)
+        if any(shown):
+            means, off = _with_gaps(shown, quantity)
             curves.append((row, np.array([place for place, _ in found]), means, off))
     log_x = data.panel.log_x is not False
     few = max((int(np.isfinite(means).sum()) for *_, means, _ in curves), default=0) <= FEW
@@ -111,16 +124,17 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         curves = [(row, places[has], means[has], off[:, has]) for (row, places, means, off), has in kept]
     gaps = [float(np.diff(places).min()) for _, places, *_ in curves if len(places) > 1]
     for index, (row, places, means, off) in enumerate(curves):
-        style = data.styles[row.row]
+        style, note = data.styles[row.row], partial[row.row]
+        look = half_filled(style) if note else style.look
         if few:
             # Rows share their steps; their evaluations and seconds differ by themselves.
             aside = (index - (len(curves) - 1) / 2) / len(curves) if data.panel.x == "step" else 0.0
             at = places * 1.25**aside if log_x else places + 0.4 * aside * min(gaps, default=1.0)
-            look = style.look if row.role is Role.draws else {**style.look, "linestyle": "none"}
+            look = look if row.role is Role.draws else {**look, "linestyle": "none"}
             (line, *_) = ax.errorbar(at, means, yerr=off, **look, capsize=2, elinewidth=0.9, zorder=3)
         else:
-            often = (index / len(curves) * MARK_EVERY, MARK_EVERY)
-            (line,) = ax.plot(places, means, **style.look, markevery=often, zorder=3)
+            at, often = places, (index / len(curves) * MARK_EVERY, MARK_EVERY)
+            (line,) = ax.plot(at, means, **look, markevery=often, zorder=3)
             alpha = BAND / max(1.0, len(curves) / 3)
             ax.fill_between(
                 places, means - off[0], means + off[1], color=style.colour, alpha=alpha, linewidth=0, zorder=1
@@ -131,7 +145,10 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             )
         if row.role is Role.draws:
             mark_reference(line, row.row)
-    if not curves:
+        if note:
+            last = np.flatnonzero(np.isfinite(means))[-1]
+            mark_partial(ax, style, at[last], means[last], note)
+    if not curves and not low:
         show_missing(ax)
     if data.floor is not None:
         level(ax, data.floor, FLOOR, data.floor_label)
@@ -143,7 +160,13 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         label_values(ax, sorted({place for _, places, *_ in curves for place in places}))
         ax.margins(x=0.25)
     ax.set_xlabel(data.panel.x_label or ALONG[data.panel.x])
+    name_left_out(ax, low)
     _label_metric(ax, data)
+
+
+def _on_axis(data: PanelData, spans: Sequence[Interval | None]) -> list[Interval | None]:
+    """Those of `spans` that the metric's axis has a place for, None for the others."""
+    return [None if span is None or (data.panel.log and span.mean <= 0) else span for span in spans]
 
 
 def _with_gaps(spans: Sequence[Interval | None], quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from runner.report.figures.metric_axis import metric_label, quantity_of
-from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing
+from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing, write_in_row
+from runner.report.figures.partial_means import mark_partial
 from runner.report.figures.published_marks import HALO, mark_published, published_values
 from runner.report.figures.reference_lines import level
 from runner.report.figures.style import FLOOR
@@ -22,23 +23,25 @@ SPREAD = 0.28
 def draw_repeats(ax: Axes, data: PanelData) -> None:
     """A point for each seed, mean and 95 % interval in black, a hollow marker where the paper's number is.
 
-    The panel's `floor`, where it has one, is a line: the value of the target itself. At an end of the panel's
-    `limits` stands what lies beyond it.
+    A mean of only some runs has a half-filled marker. The panel's `floor`, where it has one, is a line: the
+    value of the target itself. At an end of the panel's `limits` stands what lies beyond it.
     """
-    drawn = False
     for place, row in enumerate(data.rows):
         values = data.results.values(row.row, data.column, data.metric.metric)
         span = data.interval(row.row, data.column)
         if span is None:
+            if data.finished:
+                write_in_row(ax, place, "no value")
             continue
         seeds = sorted(values)
         # The golden ratio spreads successive points evenly, the same from run to run.
         heights = place + SPREAD * (2 * np.modf(np.arange(len(seeds)) * 0.618034)[0] - 1)
         colour = data.styles[row.row].colour
         ax.scatter([values[seed] for seed in seeds], heights, s=5, color=colour, alpha=0.6, linewidths=0)
-        drawn = True
         off = [[part] for part in quantity_of(data.metric.metric).errors(span.mean, span.margin)]
         ax.errorbar(span.mean, place, xerr=off, color="black", marker="|", markersize=5, capsize=2)
+        if note := data.partial(row.row, data.column):
+            mark_partial(ax, data.styles[row.row], span.mean, place, note)
         published = published_values(data, row.row, data.column)
         for version, value, size in published:
             mark_published(ax, data.styles[row.row], value, place, version, size)
@@ -51,7 +54,7 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
                 span.mean,
                 [value for _, value, _ in published],
             )
-    if not drawn:
+    if not data.finished:
         show_missing(ax)
     if data.floor is not None:
         level(ax, data.floor, FLOOR, data.floor_label, vertical=True)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from metrics.inference.few_seeds import Interval
 from runner.files.atomic_files import read_json
-from runner.report.analysis.table_entries import EQUAL, interval_of
+from runner.report.analysis.table_entries import EQUAL, interval_of, lost_of
 from runner.report.recorded.said import Said, kept, place_of
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.report.runs.stored_results import Results
@@ -59,16 +59,9 @@ class RecordedResults(Results):
         return dict(self.seed_values.get((row, column, metric), {}))
 
     def without_value(self, row: str, column: str, metric: str) -> int:
-        """How many seeds have no finite value of `metric` though a run failed, or measured it.
-
-        Tables recorded before that was counted do not know of failed runs.
-        """
+        """How many seeds have no finite value of `metric` though a run failed, or measured it."""
         line = self.lines.get((row, column, metric))
-        if line is None or self.known(row, column, metric):
-            return 0
-        if "without_value" in line:
-            return int(line["without_value"])
-        return 0 if pd.isna(line["mean"]) else max(0, int(line["runs"]) - int(line["n"]))
+        return 0 if line is None or self.known(row, column, metric) else lost_of(line)
 
     def coverage(self, row: str, column: str, metric: str) -> tuple[int, int]:
         """Of how many seeds `interval` is, and of how many it would be if none were `without_value`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -168,6 +168,11 @@ class Results:
         curves = pd.concat(parts.values(), ignore_index=True) if parts else pd.DataFrame(columns=names)
         return curves[names]
 
+    def coverage_along(self, row: str, column: str, seeds: Collection[int]) -> tuple[int, int]:
+        """Of how many seeds curves of these `seeds` are, and of how many if no run of another had failed."""
+        failed = {run.seed for run in self.at(row, column) if run.status == "failed"}
+        return len(seeds), len(failed.union(seeds))
+
     @property
     def scale(self) -> str:
         """Name of the budget that the runs have; empty where there is none."""
@@ -196,6 +201,11 @@ def _by_seed(found: Iterable[tuple[int, float | None]]) -> dict[int, float]:
         if value is not None:
             values.setdefault(seed, value)
     return values
+
+
+def some_of(found: int, ran: int) -> str | None:
+    """``3 of 5`` where so many of the runs have a value; None where all have one."""
+    return f"{found} of {ran}" if found < ran else None
 
 
 def _sentence(note: str) -> str:

@@ -15,31 +15,53 @@ METRICS = 4
 ACROSS = 4
 """Panels side by side at most."""
 
+PANELS = 48
+"""Panels of a figure at most."""
+
 POINTS = 3
 """Values of a setting from which on it gets an axis."""
 
 
-def drawn_metrics(grid: Grid) -> list[MetricShape]:
-    """The metrics that figures show: the first that have a better direction, or else the first of all."""
-    judged = [metric for metric in grid.shape.metrics if metric.direction is not Direction.none]
-    return (judged or grid.shape.metrics)[:METRICS]
+def judged_metrics(grid: Grid, sort: str | None = None) -> list[MetricShape]:
+    """The metrics that figures are about: those with a better direction, and `sort`; or else all."""
+    metrics = grid.shape.metrics
+    judged = [each for each in metrics if each.direction is not Direction.none or each.metric == sort]
+    return judged or metrics
 
 
-def add_intervals(grid: Grid) -> None:
-    """Adds to the table the figure of its intervals: a line of panels a metric, a panel a column."""
-    shape = grid.shape
+def left_out(grid: Grid, sort: str | None = None) -> list[str]:
+    """A sentence on what the figures do not show, if there is something."""
+    judged, columns = judged_metrics(grid, sort), grid.shape.columns
+    parts = [
+        f"the first {shown} of {number} {what}"
+        for shown, number, what in (
+            (METRICS, len(judged), "metrics"),
+            (_most_columns(judged), len(columns), "columns"),
+        )
+        if shown < number
+    ]
+    return [f"Figures show {' and '.join(parts)}; --sort METRIC makes a metric the first."] if parts else []
+
+
+def _most_columns(judged: Sequence[MetricShape]) -> int:
+    return PANELS // len(judged[:METRICS])
+
+
+def add_intervals(grid: Grid, sort: str | None = None) -> None:
+    """Adds to the table the figure of its intervals: for each metric a panel a column."""
+    shape, judged = grid.shape, judged_metrics(grid, sort)
     across = min(len(shape.columns), ACROSS)
     panels = [
         PanelShape("intervals", column.label, [column.label], metric=metric.metric, log_x=False)
-        for metric in drawn_metrics(grid)
-        for column in shape.columns[:ACROSS]
+        for metric in judged[:METRICS]
+        for column in shape.columns[: _most_columns(judged)]
     ]
     height = max(1.4, 0.25 * len(shape.rows) + 0.8)
     width = max(4.5, 3.0 * across)
     shape.figures.append(FigureShape("intervals", panels, across, width, height, legend=[]))
 
 
-def line_grid(runs: Sequence[StoredRun], grid: Grid) -> Grid | None:
+def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) -> Grid | None:
     """The same runs with their most finely varied numeric setting across, and the figure of lines over it.
 
     None where no numeric setting has `POINTS` values.
@@ -57,10 +79,11 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid) -> Grid | None:
         parts.setdefault(title, []).append(column.label)
     places = [run.settings[x] for run in runs if is_number(run.settings.get(x))]
     spread = min(places) > 0 and max(places) >= 10 * min(places)
+    judged = [metric for metric in judged_metrics(grid, sort) if metric in lines.shape.metrics]
     panels = [
         PanelShape("against_columns", title, labels, metric=metric.metric, x=x, log_x=spread)
-        for metric in drawn_metrics(lines)
-        for title, labels in list(parts.items())[:ACROSS]
+        for metric in judged[:METRICS]
+        for title, labels in list(parts.items())[: _most_columns(judged)]
     ]
     across = min(len(parts), ACROSS)
     width = max(4.5, 3.0 * across)

@@ -11,29 +11,30 @@ from runner.site.content.curves import Curve
 
 @dataclass(frozen=True)
 class Point:
-    """Runs of several seeds after the same step: mean costs, and mean and interval of the metric."""
+    """Runs of several seeds after the same step: mean costs, and mean and interval of the metric.
+
+    Attributes:
+        span: None where a seed has no finite value: a mean over the others would be too good.
+    """
 
     step: int
     evaluations: float
     seconds: float
-    span: Interval
+    span: Interval | None
 
 
 def averaged(curves: Iterable[Curve]) -> list[Point]:
-    """The curves of several seeds, averaged at each recorded step at which all have a finite value."""
-    at: dict[int, list[tuple[float, float, float]]] = {}
-    without: set[int] = set()
+    """The curves of several seeds, averaged at each recorded step."""
+    at: dict[int, list[tuple[float, float, float | None]]] = {}
     for curve in curves:
         rows = zip(curve.step, curve.evaluations, curve.seconds, curve.value, strict=True)
         for step, evaluations, seconds, value in rows:
-            if value is None:
-                without.add(step)  # a mean over the other seeds would be too good
-            else:
-                at.setdefault(step, []).append((evaluations, seconds, value))
+            at.setdefault(step, []).append((evaluations, seconds, value))
     points = []
-    for step, found in sorted(each for each in at.items() if each[0] not in without):
-        costs = [sum(each[place] for each in found) / len(found) for place in (0, 1)]
-        span = interval([value for *_, value in found])
-        assert span is not None
-        points.append(Point(step, costs[0], costs[1], span))
+    for step, found in sorted(at.items()):
+        costs = [sum(each[place] for each in found) / len(found) for place in (0, 1)]  # type: ignore[misc]
+        values = [value for *_, value in found if value is not None]
+        points.append(
+            Point(step, costs[0], costs[1], interval(values) if len(values) == len(found) else None)
+        )
     return points

@@ -1,4 +1,4 @@
-"""Interactive charts as Plotly reads them: the values of a table, and metrics along runs.
+"""Interactive charts as Plotly reads them: the values of a table, and what all charts share.
 
 The figures are plain dictionaries: Plotly's own Python classes check each value, which takes longer than all
 the rest of a report of thousands of runs.
@@ -12,10 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from runner.report.block_references import ALONG
+from runner.report.analysis.table_entries import lost_of
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import RowStyle
-from runner.site.content.averages import Point
+from runner.report.runs.stored_results import some_of
 
 Trace = dict[str, Any]
 
@@ -87,7 +87,8 @@ def _by_row(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _interval(row: str, group: pd.DataFrame, style: RowStyle, limits: tuple[float, float]) -> Trace:
-    return {
+    notes = [some_of(line["n"], line["n"] + lost_of(line)) for line in group.to_dict("records")]
+    trace = {
         "type": "scatter",
         "mode": "markers",
         "name": row,
@@ -106,6 +107,21 @@ def _interval(row: str, group: pd.DataFrame, style: RowStyle, limits: tuple[floa
         "marker": {"color": style.colour, "symbol": symbol_of(style), "size": 8},
         "customdata": [said_of(*each) for each in zip(group["lo"], group["hi"], group["n"], strict=True)],
         "hovertemplate": HOVER,
+    }
+    return apart(trace, notes)
+
+
+def apart(trace: Trace, notes: Sequence[str | None]) -> Trace:
+    """The points of a row; means of only some runs, those with a note ``3 of 5``, are hollow with a dot."""
+    if not any(notes):
+        return trace
+    marker = trace["marker"]
+    symbol = marker["symbol"]
+    hollow = symbol if symbol.endswith("-open") else f"{symbol}-open-dot"
+    said = zip(trace["customdata"], notes, strict=True)
+    return trace | {
+        "marker": marker | {"symbol": [hollow if note else symbol for note in notes]},
+        "customdata": [f"{text}: {note} runs have a value" if note else text for text, note in said],
     }
 
 
@@ -151,58 +167,6 @@ def digits_apart(lo: float, hi: float) -> int:
     if width <= 0.0:
         return FEWEST
     return max(FEWEST, min(MOST, math.floor(math.log10(largest)) - math.floor(math.log10(width)) + 3))
-
-
-def curves_plot(
-    quantity: Quantity, name: str, lines: Mapping[str, Sequence[Point]], styles: Mapping[str, RowStyle]
-) -> dict[str, Any]:
-    """One metric, called `name`, along runs: a line with its band for each row; `lines` are its points."""
-    traces: list[Trace] = []
-    for row, points in lines.items():
-        traces += _line(quantity, row, points, styles[row])
-    return {"name": quantity.titled(name), "traces": traces, "layout": {"yaxis": axis(quantity, name)}}
-
-
-def curves_chart(plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Plots along runs, whose horizontal axis can be chosen."""
-    return {"plots": list(plots), "along": ALONG}
-
-
-def _line(quantity: Quantity, row: str, points: Sequence[Point], style: RowStyle) -> list[Trace]:
-    along = {key: [getattr(point, key) for point in points] for key in ALONG}
-    line = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": row,
-        "meta": row,
-        "legendgroup": row,
-        "along": along,
-        "y": [point.span.mean for point in points],
-        "line": {"color": style.colour, "dash": DASHES.get(str(style.line), "longdashdot"), "width": 2},
-        "marker": {"color": style.colour, "symbol": symbol_of(style), "size": 5},
-        "customdata": [said_of(point.span.lo, point.span.hi, point.span.n) for point in points],
-        "hovertemplate": HOVER,
-    }
-    spans = [(point.span.lo, point.span.hi) for point in points]
-    ends = [quantity.clipped(lo, hi) for lo, hi in spans if lo is not None and hi is not None]
-    if len(ends) < len(points):
-        return [line]
-    bounds = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": row,
-            "legendgroup": row,
-            "showlegend": False,
-            "hoverinfo": "skip",
-            "along": along,
-            "y": [end[place] for end in ends],
-            "line": {"width": 0, "color": style.colour},
-            **({"fill": "tonexty", "fillcolor": faint(style.colour)} if place else {}),
-        }
-        for place in (0, 1)
-    ]
-    return [*bounds, line]
 
 
 def faint(colour: str) -> str:

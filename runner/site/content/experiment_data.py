@@ -24,12 +24,13 @@ from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
 from runner.report.recorded.seed_values import read_labelled
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.stored_results import Results, gather, some_of
 from runner.report.table_shape import Direction, TableShape
 from runner.site.content.averages import averaged
-from runner.site.content.charts import curves_chart, curves_plot, intervals_chart
+from runner.site.content.charts import intervals_chart
 from runner.site.content.curves import Curve, curves_of
 from runner.site.content.experiment_places import TABLE, Place
+from runner.site.content.panels.along import Course, curves_chart, curves_plot
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.panel_chart import panel_chart
 from runner.site.content.recorded_table import read_page
@@ -181,7 +182,10 @@ def charts_of(shape: TableShape, results: Results, frame: pd.DataFrame, index: I
     names = {metric.metric: metric.name for metric in shape.metrics}
     versions = [version for version in shape.versions if f"published_{version}" in frame]
     styles, known = row_styles(shape, results), _quantities(shape, names, index)
-    charts = {"intervals": intervals_chart(frame, names, known, styles, versions)}
+    shown = {metric: {row.row for row in shape.rows_of(metric)} for metric in names}
+    places = zip(frame["metric"], frame["row"], strict=True)
+    own = frame[[row in shown.get(metric, ()) for metric, row in places]]
+    charts = {"intervals": intervals_chart(own, names, known, styles, versions)}
     if panels := panel_chart(shape, results, frame, styles, Known(index)):
         charts["panels"] = panels
     return charts
@@ -202,15 +206,18 @@ def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, A
     known = _quantities(shape, named, index)
     for metric, name in named.items():
         for column in shape.columns:
-            lines = {}
-            for row in shape.rows:
-                runs = [run for run in results.at(row.row, column.label) if run.summary is not None]
-                curves = [found for run in runs if (found := _curve(run, metric, read)) is not None]
-                points = averaged(curves)
-                if len(points) > 1:
-                    lines[row.row] = points
-            if lines:
-                plot = curves_plot(known[metric], name, lines, styles)
+            courses = {}
+            for row in shape.rows_of(metric):
+                curves: dict[int, Curve] = {}
+                for run in results.at(row.row, column.label):
+                    if run.summary is not None and (found := _curve(run, metric, read)) is not None:
+                        curves.setdefault(run.seed, found)
+                points = averaged(curves.values())
+                if sum(point.span is not None for point in points) > 1:
+                    partial = some_of(*results.coverage_along(row.row, column.label, curves))
+                    courses[row.row] = Course(points, partial)
+            if courses:
+                plot = curves_plot(known[metric], name, courses, styles)
                 plots.append(plot | {"column": column.label})
     return curves_chart(plots) if plots else None
 

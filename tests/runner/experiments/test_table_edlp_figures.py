@@ -217,10 +217,11 @@ def test_repeats_beyond_the_limits_are_counted(ax: Axes, results: Results) -> No
     drawn = [row for row in rows if row not in COMMON_ONLY]
     assert {(row, "◂ 1") for row in drawn if row != "EDMALA"} <= said
     assert {("EDMALA", "◂ 1, published"), ("EDMALA", "1 ▸"), ("DULA", "1, published ▸")} <= said
-    assert len(said) == 2 * len(drawn)
+    assert len(said) == 2 * len(drawn) + len(COMMON_ONLY)
+    assert {(row, "no value") for row in COMMON_ONLY} <= said
     ax.clear()
     draw(repeats.draw_repeats, ax, results, metric="hessian_std", limits=[2.0, 2.4])
-    assert {text.get_text() for text in ax.texts} == {"1, mean ▸", "1, mean, published ▸"}
+    assert {text.get_text() for text in ax.texts} == {"1, mean ▸", "1, mean, published ▸", "no value"}
 
 
 def test_panels_without_runs_say_so(ax: Axes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -53,8 +54,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("metrics.1.direction", MISSING, "table.metrics[1] needs the key 'direction', which has no value."),
     ("metrics.1.direction", "up", "table.metrics[1].direction must be min or max or none, 'up' was given."),
     ("metrics.1.directoin", "min", "unknown key 'table.metrics[1].directoin'; did you mean 'direction'? It"),
-    ("metrics.0.scale", "big", "table.metrics[0].scale must be a number, 'big' was given."),
-    ("metrics.0.scale", True, "table.metrics[0].scale must be a number, True was given."),
+    ("metrics.0.scale", "big", "table.metrics[0].scale must be a finite number, 'big' was given."),
+    ("metrics.0.scale", True, "table.metrics[0].scale must be a finite number, True was given."),
     (
         "published.versions.v1.papr",
         "x",
@@ -118,7 +119,37 @@ MISTAKES: list[tuple[str, Any, str]] = [
         [{"metric": "kl", "x": "stpe", "symbol": "n", "along": "eight"}],
         "table.growths[0].x must be one of step, evaluations, seconds along a run, 'stpe' was given; did you",
     ),
-    ("figures.0.panels.0.limits", [0, "a"], "table.figures[0].panels[0].limits[1] must be a number, 'a' was"),
+    (
+        "figures.0.panels.0.limits",
+        [0, "a"],
+        "table.figures[0].panels[0].limits[1] must be a finite number, '",
+    ),
+    ("metrics.0.scale", math.nan, "table.metrics[0].scale must be a finite number, nan was given."),
+    ("metrics.0.scale", 0, "table.metrics[0].scale must be a number above 0, 0 was given."),
+    ("metrics.0.scale", -0.001, "table.metrics[0].scale must be a number above 0, -0.001 was given."),
+    ("figures.0.across", 0, "table.figures[0].across must be a number above 0, 0 was given."),
+    ("figures.0.width", 0.0, "table.figures[0].width must be a number above 0, 0.0 was given."),
+    ("figures.0.height", -2, "table.figures[0].height must be a number above 0, -2 was given."),
+    (
+        "figures.0.panels.0.limits",
+        [0.5],
+        "table.figures[0].panels[0].limits must be two numbers, the first below the second, [0.5] was given.",
+    ),
+    (
+        "figures.0.panels.0.limits",
+        [1, 0],
+        "table.figures[0].panels[0].limits must be two numbers, the first below the second, [1, 0] was",
+    ),
+    (
+        "figures.0.panels.0.x_power",
+        0,
+        "table.figures[0].panels[0].x_power must be a number other than 0, 0 was given.",
+    ),
+    (
+        "growths",
+        [{"metric": "kl", "x": "step", "symbol": "n", "along": "eight", "power": 0}],
+        "table.growths[0].power must be a number other than 0, 0 was given.",
+    ),
 ]
 
 

@@ -23,12 +23,15 @@ from runner.config.run_settings import changed_settings, flat_settings
 from runner.execution.command_line import with_config_dir
 from runner.execution.errors import UserError
 from runner.library.selected_runs import load_runs, selected_runs
+from runner.report import selection_table
 from runner.report.page import grid_lines
+from runner.report.runs.stored_results import Results
+from runner.report.selection import grid_figures
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.grid import Grid, grid_of, places_of, varied_keys
 from runner.report.selection.stored_runs import runs_frame, stored_runs
 from runner.report.selection_table import show_runs
-from runner.report.table_shape import Direction, MetricShape
+from runner.report.table_shape import Direction, MetricShape, TableShape
 from runner.store.run_folder import RunFolder
 from runner.store.written_config import written_settings
 from tests.support.commands import Call, finished
@@ -442,6 +445,43 @@ def test_the_command_writes_the_table_and_its_figures(
     frame = pd.read_csv(folder / "table.csv")
     assert set(frame["row"]) == {"dmala, step_size=auto", "dmala, step_size=0.5", "dmala, step_size=2"}
     assert "jump" in out
+
+
+def test_figures_show_all_columns_and_say_which_metrics_they_leave_out(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They had the first four columns, without a word, and files were the same whatever `--sort` was."""
+    monkeypatch.setattr(grid_figures, "ACROSS", 1)
+    monkeypatch.setattr(grid_figures, "METRICS", 2)
+    (drawn,) = drawn_panels(store, monkeypatch, "jump")
+    assert drawn == [(name, label) for name in ("jump", "tv") for label in COLUMNS]
+    said = "Figures show the first 2 of 3 metrics; --sort METRIC makes a metric the first."
+    out, (folder,) = capsys.readouterr().out.splitlines(), (store / "tables" / "runs").glob("sampler=gibbs*")
+    assert said in out
+    assert said in (folder / "table.md").read_text()
+    assert pd.read_csv(folder / "table.csv")["metric"][0] == "jump"
+    (drawn,) = drawn_panels(store, monkeypatch, "evaluations")
+    assert {name for name, _ in drawn} == {"evaluations", "tv"}
+    monkeypatch.setattr(grid_figures, "PANELS", 2)
+    (drawn,) = drawn_panels(store, monkeypatch, "kl")
+    assert drawn == [(name, COLUMNS[0]) for name in ("kl", "tv")]
+    assert "the first 2 of 3 metrics and the first 1 of 2 columns;" in capsys.readouterr().out
+
+
+COLUMNS = ["bernoulli4, steps=20", "bernoulli4, steps=40"]
+
+
+def drawn_panels(store: Path, monkeypatch: pytest.MonkeyPatch, sort: str) -> list[list[tuple[str, str]]]:
+    """Metric and column of the panels of each figure, which is not drawn, of the runs of Gibbs sampling."""
+    found: list[list[tuple[str, str]]] = []
+
+    def keep(shape: TableShape, _results: Results, _folder: Path) -> list[Path]:
+        found.extend([(str(each.metric), *each.columns) for each in one.panels] for one in shape.figures)
+        return []
+
+    monkeypatch.setattr(selection_table, "write_figures", keep)
+    table.render_runs(["sampler=gibbs", f"output_root={store}"], sort=sort)
+    return found
 
 
 @pytest.mark.slow

@@ -22,7 +22,8 @@ from runner.files.atomic_files import read_json, write_json
 from runner.report import draw_figures
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.budget import budget_sentence, cost_of_runs
-from runner.report.page.latex import _digits, escape, latex
+from runner.report.page.latex import _digits, latex
+from runner.report.page.latex_text import escape
 from runner.report.page.layout import Label, Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.page.terminal import show_page
@@ -261,6 +262,11 @@ def test_latex_has_a_float_for_each_metric_and_sentences_outside_of_them(page: P
         ("β and Λ, 10⁻³ m²", r"$\beta$ and $\Lambda$, 10$^{-3}$ m$^{2}$"),
         ('a|b "as printed"', r"a\textbar{}b ``as printed''"),
         ("5 ± 2 → 10 — so…", r"5 $\pm$ 2 $\rightarrow$ 10 --- so\ldots{}"),
+        ("One.\n\nTwo\nthree.", "One. Two three."),
+        ("H₂ x₁₀ aₙ ∈ ∂x\N{PRIME}", r"H$_{2}$ x$_{10}$ a$_{n}$ $\in$ $\partial$x$'$"),
+        ("Α Ω ο ς ϑ ά", r"$\mathrm{A}$ $\Omega$ $\mathrm{o}$ $\varsigma$ $\vartheta$ $\alpha$"),  # noqa: RUF001
+        ("é ł µ 中", "é ł µ 中"),
+        ("☃ x", "[snowman] x"),
     ],
 )
 def test_latex_of_signs(text: str, written: str) -> None:
@@ -278,6 +284,21 @@ def test_a_bar_in_a_label_divides_no_cell(page: Page) -> None:
     text = markdown(barred)
     assert r"| a \| b\|c |" in text
     assert read_page(text, ("v1", "v2")).blocks[0].lines[0].label.text == "a | b|c"
+
+
+def test_latex_makes_no_table_larger(page: Page) -> None:
+    """A table of two columns was twice as large as its letters should be."""
+    assert latex(page).count(r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%") == 2
+
+
+@pytest.mark.parametrize("label", ["[1] Gibbs", "*none"])
+def test_a_label_is_no_argument_of_a_latex_command(page: Page, label: str) -> None:
+    r"""Both ``\\`` and ``\midrule`` take what follows in brackets, and ``\\`` an asterisk."""
+    block = page.blocks[0]
+    lines = [replace(line, label=Label(label), rule=True) for line in block.lines[:2]]
+    text = latex(replace(page, blocks=(replace(block, lines=tuple(lines)),)))
+    assert text.count(f"\n{{}}{label} & ") == 2
+    assert f"\n{label}" not in text
 
 
 def test_terminal_folds_nothing(page: Page) -> None:

@@ -14,19 +14,23 @@ from metrics.inference.few_seeds import interval
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.draw_figures import draw_figure
-from runner.report.figures.partial_means import MEANING
+from runner.report.figures.partial_means import MEANING, partial_handles
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
 from runner.report.panels.intervals import draw_intervals
 from runner.report.panels.lines import draw_against_steps
+from runner.report.panels.repeats import draw_repeats
 from runner.report.published import PublishedNumbers
 from runner.report.recorded.seed_values import seed_values
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.site.content.averages import averaged
 from runner.site.content.curves import Curve
+from runner.site.content.panels.known import Known
+from runner.site.content.panels.rows import repeats
 from runner.site.content.recorded_table import read_page
+from runner.site.index.store_index import Index
 from tests.support.tables import finished, panel_data, shape_from
 
 BLOCK = """
@@ -178,7 +182,9 @@ def test_a_curve_ends_where_a_seed_has_no_value() -> None:
     """A mean over the seeds that are left would be too good."""
     values = {0: [1.0, 2.0, 3.0], 1: [1.5, None, 3.5]}
     averages = averaged(Curve([1, 2, 3], [1, 2, 3], [0.1, 0.2, 0.3], each) for each in values.values())
-    assert [(point.step, point.span.mean) for point in averages] == [(1, 1.25), (3, 3.25)]
+    assert [(point.step, point.span and point.span.mean) for point in averages] == [
+        (1, 1.25), (2, None), (3, 3.25)
+    ]  # fmt: skip
     figure, ax = pyplot.subplots()
     shape = shape_from(BLOCK)
     draw_against_steps(
@@ -209,6 +215,25 @@ def test_figures_say_how_many_runs_a_mean_is_of(results: Results) -> None:
     draw_intervals(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
     assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
     pyplot.close()
+
+
+def test_panels_of_all_seeds_mark_means_of_only_some_runs(results: Results) -> None:
+    """A row without any value had an empty line."""
+    figure, ax = pyplot.subplots()
+    data = panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target")
+    draw_repeats(ax, data)
+    assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
+    (part,) = [line for line in ax.lines if line.get_fillstyle() == "left"]
+    assert part.get_xydata().tolist() == [[2.5, 0.0]]
+    pyplot.close(figure)
+    plot = repeats([data], Known(Index("")))
+    assert plot is not None
+    notes = plot["layout"]["annotations"]
+    assert [(note["y"], note["text"]) for note in notes] == [(3, "no value"), (4, "no value")]
+    means = {trace["meta"]: trace for trace in plot["traces"] if trace["name"].endswith(", mean")}
+    assert means["lucky"]["customdata"][0].endswith("n = 2: 2 of 4 runs have a value")
+    assert means["lucky"]["marker"]["symbol"][0].endswith("-open-dot")
+    assert means["steady"]["marker"]["symbol"] == "line-ns-open"
 
 
 @pytest.fixture
@@ -271,6 +296,26 @@ def test_a_band_is_broken_where_a_seed_has_no_value() -> None:
         False,
     ]
     assert alone.get_xydata().tolist() == [[4.0, 4.25]]
+    pyplot.close(figure)
+
+
+@pytest.mark.parametrize("steps", [3, 40])
+def test_a_curve_of_which_a_seed_failed_says_so(steps: int) -> None:
+    """Its line joins means of the same runs; the markers and the last point say of how many."""
+    whole = {seed: [1.0 + seed + step for step in range(steps)] for seed in range(4)}
+    runs = [*with_curves(whole)]
+    runs[1] = replace(runs[1], status="failed", summary=None)
+    other = [replace(run, row="slow") for run in with_curves(whole)]
+    results = Results((*runs, *other), random_runs=True)
+    figure, ax = pyplot.subplots()
+    draw_against_steps(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
+    lines = [line for line in ax.lines if line.get_marker() not in ("|", "_", ".")]
+    half, last, full = sorted(lines, key=lambda line: line.get_fillstyle() == "full")
+    assert [len(line.get_xdata()) for line in (half, last, full)] == [steps, 1, steps]
+    assert [line.get_fillstyle() for line in (half, last, full)] == ["left", "left", "full"]
+    assert last.get_xydata().tolist() == [half.get_xydata()[-1].tolist()]
+    assert [text.get_text() for text in ax.texts] == ["3 of 4"]
+    assert [line.get_label() for line in partial_handles([ax])] == [MEANING]
     pyplot.close(figure)
 
 

@@ -128,6 +128,19 @@ def test_theory_is_drawn_through_the_points(shape: TableShape, results: Results)
     pyplot.close(page)
 
 
+@pytest.mark.parametrize("value", [0.0, -3.0])
+def test_no_theory_is_drawn_where_a_mean_has_no_logarithm(shape: TableShape, value: float) -> None:
+    results = Results(
+        tuple(run("A", d, seed, value if d == 4 else 1.0) for d in (2, 4, 8) for seed in (0, 1))
+    )
+    page, ax = pyplot.subplots()
+    panel = {"metric": "cost", "row": "A", "x": "target.distance", "theory": 2.0}
+    draw_against_columns(ax, panel_data(shape, results, "D = 2", "D = 4", "D = 8", **panel))
+    assert list(ax.containers[0].lines[0].get_ydata()) == [1.0, value, 1.0]
+    assert ":" not in [line.get_linestyle() for line in ax.lines]
+    pyplot.close(page)
+
+
 @pytest.mark.parametrize(
     ("experiment", "scale"), [("stmh_figure1", "smoke"), ("stmh_figure1", "paper"), ("stmh_table1", "smoke")]
 )

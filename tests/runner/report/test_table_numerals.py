@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from runner.report.analysis.comparison import compared
 from runner.report.numerals import Numeral, as_printed, numeral, power_of_ten
+from runner.report.runs.stored_results import Results
+from tests.support.tables import finished, shape_from
 
 
 @pytest.mark.parametrize(
@@ -41,3 +46,33 @@ def test_published_numbers_keep_their_decimals_and_units_are_powers_of_ten() -> 
     assert power_of_ten(1e-3) == -3
     assert power_of_ten(1.0) == 0
     assert power_of_ten(0.5) is None
+
+
+@pytest.mark.parametrize(
+    ("size", "written"),
+    [
+        (1.0, "12.3 against 12.3, difference"),
+        (100.0, "1232 against 1228, difference"),
+        (1e4, "1.232e+05 against 1.228e+05, difference"),
+    ],
+)
+def test_sentences_write_large_numbers_as_tables_do(size: float, written: str) -> None:
+    """Beside a difference of 43 ± 41 stood a detectable one of 1e+02."""
+    block = """
+title: t
+caption: c
+rows: [{row: A}, {row: B}]
+columns: [{label: a, where: {}}]
+metrics: [{metric: m, name: M, direction: min}]
+comparisons: [{metric: m, rows: [A, B]}]
+"""
+    values = {"A": [12.0, 12.5, 12.4, 12.38], "B": [12.1, 12.3, 12.6, 12.1]}
+    runs = [
+        finished(row, "a", seed, {}, {"m": size * value})
+        for row, each in values.items()
+        for seed, value in enumerate(each)
+    ]
+    (said,) = compared(shape_from(block), Results(tuple(runs), random_runs=True))
+    assert f"A against B, {written}" in said
+    found = [re.search(pattern, said) for pattern in (r" ± (\S+)", r": (\S+)\)\.$")]
+    assert ["e" in each[1] for each in found if each] == [False, False]

@@ -16,11 +16,16 @@ from matplotlib.colors import to_rgb
 from metrics.inference.few_seeds import interval
 from runner.report import panel_kinds
 from runner.report.draw_figures import draw_figure
+from runner.report.figures.metric_axis import quantity_of
 from runner.report.figures.style import row_styles
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results, exact_values
-from runner.site.content.experiment_data import run_charts
+from runner.site.content.averages import averaged
+from runner.site.content.charts import intervals_chart
+from runner.site.content.curves import Curve
+from runner.site.content.experiment_data import charts_of, run_charts
 from runner.site.content.panels.against import against_columns
+from runner.site.content.panels.along import Course, curves_plot
 from runner.site.content.panels.grids import BLUES, ORANGE_TO_PURPLE
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.panel_chart import KINDS, panel_chart
@@ -259,6 +264,64 @@ def test_exact_values_have_no_curve(tmp_path: Path) -> None:
     chart = run_charts(shape, results, Index(""))
     assert chart is not None
     assert {trace["name"] for plot in chart["plots"] for trace in plot["traces"]} == {"A"}
+
+
+@pytest.mark.parametrize("column", ["without_value", "runs"])
+def test_the_chart_of_the_table_marks_means_of_only_some_runs(column: str) -> None:
+    """Older records do not count what is without a value."""
+    shape = shape_from(BLOCK)
+    frame = FRAME.assign(**{column: [0, 2, 0, 0] if column == "without_value" else [3, 5, 1, 1]})
+    styles, known = row_styles(shape, Results(())), {"kl": quantity_of("kl")}
+    (plot,) = intervals_chart(frame, {"kl": "KL"}, known, styles, [])["plots"]
+    first, second = plot["traces"]
+    assert [symbol.endswith("-open-dot") for symbol in first["marker"]["symbol"]] == [False, True]
+    assert [said.partition(": ")[2] for said in first["customdata"]] == ["", "3 of 5 runs have a value"]
+    assert isinstance(second["marker"]["symbol"], str)
+
+
+def test_curves_are_broken_and_say_of_how_many_runs_they_are() -> None:
+    values = {0: [1.0, None, 3.0, 4.0, 5.0], 1: [2.0, 2.0, 5.0, 4.0, None]}
+    steps = [1, 2, 3, 4, 5]
+    points = averaged(
+        Curve(steps, [10.0 * step for step in steps], [0.1 * step for step in steps], each)
+        for each in values.values()
+    )
+    shape = shape_from(BLOCK)
+    courses, styles = {"A": Course(points, "2 of 3")}, row_styles(shape, Results(()))
+    *bands, line = curves_plot(quantity_of("kl"), "KL", courses, styles)["traces"]
+    assert line["y"] == [1.5, None, 4.0, 4.0, None]
+    assert line["along"]["evaluations"] == [10.0, 20.0, 30.0, 40.0, 50.0]
+    assert all(symbol.endswith("-open-dot") for symbol in line["marker"]["symbol"])
+    assert line["customdata"][0].endswith(", n = 2: 2 of 3 runs have a value")
+    assert [band["along"]["step"] for band in bands] == [[1], [1], [3, 4], [3, 4]]
+    assert bands[3]["y"][1] == bands[2]["y"][1] == 4.0
+    assert [band.get("fill") for band in bands] == [None, "tonexty"] * 2
+
+
+def test_curves_take_one_run_of_each_seed_and_tell_of_failed_ones(tmp_path: Path) -> None:
+    runs = []
+    for place, seed in enumerate((0, 0, 1, 2)):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        lines = [f"{step},{step},0.1,kl,{place + step}" for step in (1, 2)]
+        (folder / "metrics.csv").write_text("\n".join(["step,evaluations,seconds,metric,value", *lines]))
+        made = finished("A", "four", seed, BERNOULLI | NONE, {"kl": 1.0}, folder)
+        runs.append(replace(made, run_id=str(place)))
+    runs[-1] = replace(runs[-1], status="failed", summary=None)
+    chart = run_charts(shape_from(BLOCK), Results(tuple(runs)), Index(""))
+    assert chart is not None
+    *_, line = chart["plots"][0]["traces"]
+    assert line["y"] == [2.0, 3.0], "the means of the first and the third run"
+    assert line["customdata"][0].endswith(", n = 2: 2 of 3 runs have a value")
+
+
+def test_charts_show_a_metric_in_its_rows_alone(results: Results) -> None:
+    shape = shape_from(BLOCK.replace("name: KL, direction: min", "name: KL, direction: min, rows: [B]"))
+    charts = charts_of(shape, results, FRAME, Index(""))
+    kinds = [charts["intervals"], *({"plots": [plot]} for plot in charts["panels"]["plots"])]
+    of_kl = [plot for chart in kinds for plot in chart["plots"] if plot["name"].startswith("KL")]
+    assert len(of_kl) == 3
+    assert {trace.get("legendgroup") for plot in of_kl for trace in plot["traces"]} == {"B", "of the target"}
 
 
 def test_a_heat_map_pools_the_seeds(tmp_path: Path) -> None:

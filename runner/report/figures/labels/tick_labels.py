@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, Formatter, LogLocator, NullFormatter
 from matplotlib.transforms import BboxBase
 
 GAP = 3.0
@@ -20,9 +20,28 @@ def spans_a_decade(ax: Axes) -> bool:
     return bool(high >= 10 * low)
 
 
+def distinct(values: Sequence[float]) -> list[str]:
+    """Plain numbers of six digits, or of as many as tell them from each other."""
+    for digits in range(6, 18):
+        labels = [f"{value:.{digits}g}" for value in values]
+        if len(set(labels)) == len(set(values)):
+            break
+    return labels
+
+
+class _Distinct(Formatter):
+    """Labels of ticks that differ; on an axis of less than a factor of two they can be anywhere."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}"
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        return distinct(values)
+
+
 def label_values(ax: Axes, values: Sequence[float]) -> None:
     """These values alone, as plain numbers."""
-    ax.set_xticks(values, [f"{value:g}" for value in values])
+    ax.set_xticks(values, distinct(values))
     ax.minorticks_off()
 
 
@@ -32,7 +51,7 @@ def label_ticks(ax: Axes) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
     if high / low < 100:
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.xaxis.set_major_formatter(_Distinct())
     else:
         ax.xaxis.set_major_locator(LogLocator(numticks=4))
 

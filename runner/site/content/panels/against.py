@@ -6,9 +6,9 @@ import pandas as pd
 
 from runner.report.analysis.table_entries import interval_of
 from runner.report.figures.panel import PanelData
-from runner.site.content.charts import axis
+from runner.site.content.charts import apart, axis
 from runner.site.content.panels.known import Known
-from runner.site.content.panels.marks import Plot, Trace, apart, joined, points, printed
+from runner.site.content.panels.marks import Plot, Trace, joined, points, printed
 
 
 def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot | None:
@@ -36,7 +36,8 @@ def against_columns(data: PanelData, frame: pd.DataFrame, known: Known) -> Plot 
         if len(within) == len(measured) and not partial:
             traces.append(joined(trace, style))
         else:
-            traces.append(joined(apart(trace, partial), style) | {"mode": "markers"})
+            notes = [partial.get(place) for place in trace["x"]]
+            traces.append(joined(apart(trace, notes), style) | {"mode": "markers"})
             means = zip(within["place"], within["mean"], strict=True)
             whole = [mean if mean == mean and place not in partial else None for place, mean in means]
             line = {"x": list(within["place"]), "y": whole, "mode": "lines"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from metrics.inference.few_seeds import Interval
@@ -25,19 +25,6 @@ def points(
         "marker": {"color": style.colour, "symbol": symbol_of(style), "size": 8},
         "customdata": [said_of(span.lo, span.hi, span.n) for span in spans], "hovertemplate": HOVER,
     }  # fmt: skip
-
-
-def apart(trace: Trace, partial: Mapping[Any, str]) -> Trace:
-    """The points of a row; means of only some runs, at the x of `partial`, are hollow with a dot."""
-    symbol = str(trace["marker"]["symbol"])
-    hollow = symbol if symbol.endswith("-open") else f"{symbol}-open-dot"
-    said = zip(trace["x"], trace["customdata"], strict=True)
-    return trace | {
-        "marker": trace["marker"] | {"symbol": [hollow if x in partial else symbol for x in trace["x"]]},
-        "customdata": [
-            f"{text}: {partial[x]} runs have a value" if x in partial else text for x, text in said
-        ],
-    }
 
 
 def joined(trace: Trace, style: RowStyle) -> Trace:

@@ -10,7 +10,7 @@ import numpy as np
 from runner.report.figure_shape import Role
 from runner.report.figures.panel import PanelData
 from runner.report.table_shape import RowShape
-from runner.site.content.charts import axis, faint, said_of
+from runner.site.content.charts import apart, axis, faint, said_of, symbol_of
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.marks import Plot, Trace, error_bar, printed, reference
 
@@ -22,14 +22,16 @@ def repeats(panels: Sequence[PanelData], known: Known) -> Plot | None:
     """A point for each seed, and the mean with its interval; the panel's floor is a line."""
     (data,) = panels
     quantity = known.quantity(data.metric.metric)
-    traces: list[Trace] = []
+    traces, empty = list[Trace](), list[dict[str, Any]]()
     for place, row in enumerate(data.rows):
         values, span = data.results.values(row.row, data.column, data.metric.metric), None
         if values:
             span = data.interval(row.row, data.column)
         if span is None:
+            empty.append(_in_row(place, "no value"))
             continue
         seeds, style = sorted(values), data.styles[row.row]
+        note = data.partial(row.row, data.column)
         # The golden ratio spreads successive points evenly.
         heights = place + SPREAD * (2 * np.modf(np.arange(len(seeds)) * 0.618034)[0] - 1)
         own = {"type": "scatter", "mode": "markers", "legendgroup": row.row, "meta": row.row}
@@ -41,16 +43,17 @@ def repeats(panels: Sequence[PanelData], known: Known) -> Plot | None:
                 "hovertemplate": "%{meta}, seed %{customdata}<br>%{x:.8~g}<extra></extra>",
             }
         )  # fmt: skip
-        traces.append(
-            {
-                **own, "name": f"{row.row}, mean", "x": [span.mean], "y": [place],
-                "showlegend": False, "ink": True,
-                "error_x": error_bar([quantity.errors(span.mean, span.margin)]),
-                "marker": {"symbol": "line-ns-open", "size": 12, "line": {"width": 2}},
-                "customdata": [said_of(span.lo, span.hi, span.n)],
-                "hovertemplate": "%{meta}, mean<br>%{x:.8~g}<br>%{customdata}<extra></extra>",
-            }
-        )  # fmt: skip
+        mean = {
+            **own, "name": f"{row.row}, mean", "x": [span.mean], "y": [place],
+            "showlegend": False, "ink": True,
+            "error_x": error_bar([quantity.errors(span.mean, span.margin)]),
+            "marker": {
+                "symbol": symbol_of(style) if note else "line-ns-open", "size": 12, "line": {"width": 2}
+            },
+            "customdata": [said_of(span.lo, span.hi, span.n)],
+            "hovertemplate": "%{meta}, mean<br>%{x:.8~g}<br>%{customdata}<extra></extra>",
+        }  # fmt: skip
+        traces.append(apart(mean, [note]))
         traces += [
             printed(row.row, style, version, [value], [place])
             for version, value in data.published(row.row, data.column)
@@ -64,7 +67,7 @@ def repeats(panels: Sequence[PanelData], known: Known) -> Plot | None:
         "name": quantity.titled(name),
         "column": data.panel.title,
         "traces": traces,
-        "layout": _layout(data.rows, axis(quantity, name)),
+        "layout": _layout(data.rows, axis(quantity, name)) | {"annotations": empty},
         "log": "x",
     }
 
@@ -123,6 +126,12 @@ def _box(row: str, colour: str, place: int, levels: Sequence[float], seeds: str)
         "hovertemplate": f"%{{meta}}<br>median %{{x:.4g}}<br>{quartiles}<br>{seeds}<extra></extra>",
     }  # fmt: skip
     return [box, mark]
+
+
+def _in_row(place: int, said: str) -> dict[str, Any]:
+    """A note in the line of a row that is empty."""
+    at = {"x": 0.02, "xref": "paper", "xanchor": "left", "y": place, "yref": "y"}
+    return {**at, "text": said, "showarrow": False}
 
 
 def _layout(rows: Sequence[RowShape], across: dict[str, Any]) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from matplotlib.collections import FillBetweenPolyCollection
 
 from runner.problem.metric_directions import metric_class
 from runner.report.draw_figures import _broken, draw_figure, fit_labels, write_figures
-from runner.report.figures.labels.tick_labels import label_ticks
+from runner.report.figures.labels.tick_labels import label_ticks, label_values
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
 from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
 from runner.report.figures.style import FLOOR, GREY, RC, row_styles
 from runner.report.panels.intervals import draw_intervals
-from runner.report.panels.lines import FEW, draw_against_steps
+from runner.report.panels.lines import FEW, draw_against_columns, draw_against_steps
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import Direction, MetricShape
@@ -110,6 +110,20 @@ def test_labels_of_a_narrow_logarithmic_axis_do_not_meet(low: float, high: float
     pyplot.close(page)
 
 
+def test_ticks_of_a_very_narrow_logarithmic_axis_differ(ax: Axes) -> None:
+    """Three of them read 123456."""
+    ax.set_xscale("log")
+    ax.set_xlim(123456.0, 123456.4)
+    label_ticks(ax)
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert len(labels) == len(set(labels)) >= 3
+    assert "123456.2" in labels
+    label_values(ax, [123456.0, 123456.04])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["123456", "123456.04"]
+    label_values(ax, [0.5, 4.0])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0.5", "4"]
+
+
 def test_panels_share_an_axis_only_where_it_means_the_same() -> None:
     """Curves beside intervals had the axis that names the rows, and lay at the height of one of them."""
     interval = "{kind: intervals, title: i, metric: acceptance, columns: [a]}"
@@ -123,6 +137,63 @@ def test_panels_share_an_axis_only_where_it_means_the_same() -> None:
         assert bool(right.get_ylabel()) is not shared
     low, high = right.get_ylim()
     assert low < 0.4 < 0.9 < high
+
+
+def with_energies(**energies: float) -> Results:
+    """A run of each row that ends at 1 after three steps at the energy that the table has."""
+    config, runs = {"scale": {"name": "quick"}, "sampler": {"name": "dmala"}, "n": 4}, []
+    for row, energy in energies.items():
+        way = {"metric": "energy", "value": [energy] * 3 + [1.0] * 3}
+        curve = pd.DataFrame({"step": [*range(6)], "evaluations": 1.0, "seconds": 0.1, **way})
+        runs.append(finished(row, "a", 0, config, {"energy": energy}, curve=curve))
+    return Results(tuple(runs))
+
+
+def test_what_a_logarithmic_axis_has_no_place_for_is_named(ax: Axes) -> None:
+    """It was called without a value or a finished run, or a line went down to it beyond the panel."""
+    rows = ("{row: A}", "{row: B}", "{row: C}", "{row: draws, role: draws}")
+    shape, results = table(*rows, metric="energy"), with_energies(A=-1.0, B=2.0, draws=0.0)
+    draw_intervals(ax, panel_data(shape, results, "a", metric="energy", log_x=True))
+    assert [text.get_text() for text in ax.texts] == ["mean of 0 or less", "no value"]
+    assert ax.get_xlabel().endswith("0 or less, not drawn: draws")
+    ax.clear()
+    draw_against_columns(ax, panel_data(shape, results, "a", metric="energy", x="n", log=True))
+    assert [list(bars.lines[0].get_ydata()) for bars in ax.containers] == [[2.0]]
+    assert ax.get_xlabel() == "n\n0 or less, not drawn: A, draws"
+    ax.clear()
+    draw_against_steps(ax, panel_data(shape, results, "a", metric="energy", log=True, log_x=False))
+    ways = [line.get_ydata() for line in ax.lines if len(line.get_ydata()) == 6]
+    assert [[bool(math.isfinite(value)) for value in way] for way in ways] == [
+        [value] * 3 + [True] * 3 for value in (False, True, False)
+    ]
+    assert ax.get_xlabel().endswith("0 or less, not drawn: A, draws")
+
+
+ONLY_D = [
+    {"metric": "acceptance", "name": "acceptance", "direction": "none", "rows": ["D", "exact value"]},
+    {"metric": "energy", "name": "energy", "direction": "none"},
+]
+
+
+@pytest.mark.parametrize("kind", ["intervals", "repeats", "against_steps"])
+def test_a_metric_is_drawn_in_the_rows_alone_that_show_it(kind: str) -> None:
+    panels = f"{{kind: {kind}, title: t, metric: acceptance, columns: [a]}}"
+    other = "{kind: intervals, title: t, metric: energy, columns: [a]}"
+    names = []
+    for shown in (panels, f"{panels}, {other}"):
+        shape = table(
+            "{row: A}", "{row: D}", "{row: exact value, role: draws, exact: [energy]}", metrics=ONLY_D,
+            figures=yaml.safe_load(f"[{{name: f, panels: [{shown}]}}]"),
+        )  # fmt: skip
+        runs = [run(row, sampler, seed) for row, sampler in (("A", "acs"), ("D", "dmala")) for seed in (0, 1)]
+        page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
+        names.append([text.get_text() for text in page.legends[0].get_texts()])
+        first, colours = page.axes[0], row_styles(shape, Results(tuple(runs)))
+        if kind != "against_steps":
+            assert [text.get_text() for text in first.get_yticklabels()] == ["D"]
+        assert colours["A"].colour not in {line.get_color() for line in first.lines}
+    assert names == [["D"], ["A", "D", "exact value"]]
+    assert [text.get_text() for text in page.axes[1].get_yticklabels()] == ["A", "D"]
 
 
 def test_the_legend_names_exact_values_only_where_a_panel_has_them() -> None:
@@ -390,7 +461,7 @@ def test_intervals_have_a_linear_axis_where_a_mean_is_not_positive(
     results = Results((*measured("dmala", low), *measured("gibbs", 2.0)), random_runs=True)
     draw_intervals(ax, panel_data(shape, results, "a", metric="acceptance", log_x=log_x))
     assert ax.get_xscale() == scale
-    assert [text.get_text() for text in ax.texts].count("no value") == missing
+    assert [text.get_text() for text in ax.texts] == ["mean of 0 or less"] * missing
 
 
 def test_a_figure_without_a_legend_says_what_its_intervals_are() -> None:
