@@ -10,8 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from metrics.metric import Metric
 from metrics.suite import MetricSuite
 from samplers.kernel import Info, SwapInfo
+from targets.checks import is_number
 from targets.trial.failures import failure
 from targets.trial.global_generators import without_global_numbers
 
@@ -35,10 +37,28 @@ RESERVED = (
 So would one that begins with such a name and a dot, such as ``sampler.step_size``.
 """
 
+DIRECTIONS = (None, "min", "max")
+
 FEWEST = 2
 
 ROUNDING = 1e-4
 """How far the values of a seed may differ alone and beside others, as a share of their size."""
+
+
+def check_attributes(name: str, metric: Metric) -> None:
+    """Raises ValueError, in one sentence, unless the class of `metric` says what tables and figures read."""
+    cls: Any = type(metric)
+    if cls.direction not in DIRECTIONS:
+        raise ValueError(
+            f"the metric {name} must have 'min', 'max' or None as its direction, {cls.direction!r} was given"
+        )
+    bounds = cls.bounds
+    numbers = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(is_number, bounds))
+    if not numbers or not bounds[0] < bounds[1]:
+        raise ValueError(
+            f"the metric {name} must have a pair of its least and its largest value as its bounds, "
+            f"{bounds!r} was given"
+        )
 
 
 @torch.no_grad()

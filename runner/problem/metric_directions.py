@@ -15,7 +15,10 @@ from runner.files.plain_yaml import plain_yaml
 def metric_direction(name: str, path: str | None) -> str:
     """``min``, ``max`` or ``none``: by the class at `path`, else by the experiments' tables."""
     cls = metric_class(name, path)
-    return _of_tables().get(name, "none") if cls is None else cls.direction or "none"
+    if cls is None:
+        return _of_tables().get(name, "none")
+    # A class may have changed since its runs, which were refused with any other.
+    return cls.direction if cls.direction in ("min", "max") else "none"
 
 
 def metric_class(name: str, path: str | None) -> type[Metric] | None:

@@ -10,7 +10,7 @@ from functools import partial
 from torch import Tensor
 
 from metrics.discrepancy.log_mmd import LogMMD
-from metrics.trial import try_metric
+from metrics.trial import check_attributes, try_metric
 from runner.execution.errors import UnservedError, UserError, one_sentence, warn
 from runner.integrity.own_code import is_ours
 from runner.problem.build import Problem, beta
@@ -101,9 +101,12 @@ def check_metrics(problem: Problem) -> None:
     if not own:
         return
     problem = _with_reference_sample(problem)
-    if not (draws := _few_draws(problem)):
-        return
+    draws = _few_draws(problem)
     try:
+        for name in own:
+            check_attributes(name, suite.metrics[name])
+        if not draws:
+            return
         for name in own:
             make = partial(problem.suite, chains=TRIAL_CHAINS, only=name)
             try_metric(name, partial(make, TRIAL_SEEDS), draws, partial(make, TRIAL_SEEDS[:1]))

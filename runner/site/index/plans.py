@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from omegaconf import DictConfig, OmegaConf
 
 import conf
 from runner.config.compose import parsed_override, searched
+from runner.config.data.instance_files import file_digests
+from runner.execution.errors import UserError
 from runner.integrity.source import source_digest
 from runner.site.index.store_index import Index
 from runner.store.short_hash import own_code, short_hash
@@ -56,19 +58,33 @@ def planned_ids(experiment: str, overrides: Sequence[str], index: Index) -> list
 
 
 def _plan(experiment: str, overrides: Sequence[str], index: Index) -> list[dict[str, Any]]:
-    """The jobs in plain values, from the index where they are known under the same code of the user's."""
+    """The jobs in plain values, from the index where neither code nor files of the user have changed."""
     plans = index.kept.setdefault("plans", {})
     key = " ".join([experiment, *overrides])
     found: list[dict[str, Any]] | None = plans.get(key)
-    if found is None or any(each.get("code") != own_code(each["config"]) for each in found):
+    if found is None or any(map(_changed, found)):
         found = plans[key] = [_plain(job) for job in experiment_jobs(experiment, overrides)]
     return found
 
 
 def _plain(job: Job) -> dict[str, Any]:
     config = OmegaConf.to_container(job.config, resolve=True)
+    assert isinstance(config, dict)
     ids = {str(seed): run_id for seed, run_id in job.run_ids.items()}
-    return {"row": job.row, "config": config, "code": own_code(config), "run_ids": ids}
+    return {"row": job.row, "config": config, "read": _read(config), "run_ids": ids}
+
+
+def _read(config: Mapping[Any, Any]) -> dict[str, Any]:
+    """What ids depend on besides the configuration: digests of the user's code and of the target's files."""
+    return {"code": own_code(config), **file_digests(config.get("target") or {})}
+
+
+def _changed(known: Mapping[str, Any]) -> bool:
+    """Whether a job that was composed before would have other ids now."""
+    try:
+        return bool(known.get("read") != _read(known["config"]))
+    except UserError:  # a file is gone; its runs are still those of the experiment
+        return False
 
 
 def version_of_code(hydra: Sequence[str] = ()) -> str:

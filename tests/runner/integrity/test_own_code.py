@@ -185,6 +185,17 @@ def test_a_changed_sampler_is_run_anew_and_both_stand_in_the_table(write: Write,
     assert len(runner.load_runs(f"sampler.code={runs['sampler.code'].iloc[0]}")) == 2
 
 
+def test_the_report_plans_an_experiment_anew_after_a_change_of_its_file(tmp_path: Path, tiny: str) -> None:
+    path = tmp_path / "own.txt"
+    changed = [tiny, "target=ngram", f"target.text={path}", "target.length=20", "metric=energy"]
+    index = Index("a version")
+    path.write_text("the cat sat on the mat and slept")
+    first = planned_ids("tiny", changed, index)
+    assert planned_ids("tiny", changed, index) == first
+    path.write_text("the dog sat on the mat and slept")
+    assert set(planned_ids("tiny", changed, index)).isdisjoint(first)
+
+
 def test_the_report_plans_an_experiment_anew_after_a_change(write: Write, tiny: str) -> None:
     index, changed = Index("a version"), [tiny, "metric=tv", "metric.tv._target_=ownpackage.gibbs.Mine"]
     write(gibbs=METRIC, rates="RATE = 1")
