@@ -117,8 +117,8 @@ def run_chains(
     numbers &= ~torch.stack((burnt, *acceptance, accepted)).isnan().any(0)
     if not bool(numbers.all()):
         raise ValueError(
-            f"the log density of {_name(target)} was NaN or infinite in {int((~numbers).sum())} of {chains} "
-            f"chains within {steps} steps"
+            f"the log density of {_name(target)}, or its gradient, was NaN or infinite in "
+            f"{int((~numbers).sum())} of {chains} chains within {steps} steps"
         )
     return ChainDraws(
         draws=torch.stack(draws, 1).cpu().numpy(),

@@ -38,6 +38,7 @@ CHECKS: dict[str, Callable[..., object]] = {
 KNOWN = CHECKS | {
     "positive": checks.positive_number,  # that of `samplers.hyperparameters` also makes a tensor
     "is_number": checks.is_number,
+    "is_word": hyperparameters.is_word,
     "isinstance": isinstance,
     "str": str,
 }

@@ -35,7 +35,7 @@ from targets import Bernoulli4, MixtureOfGaussians, Real, Target
 from targets.randomness import Generator
 
 STEPS, BURN_IN, CHAINS, SEED = 100, 20, 4, 3
-MET = r"^the log density of Edge was NaN or infinite in [1-4] of 4 chains within 300 steps$"
+MET = r"^the log density of Edge, or its gradient, was NaN or infinite in [1-4] of 4 chains within 300 steps$"
 
 
 @pytest.mark.parametrize("tempered", [False, True], ids=["dmala", "pt_dmala"])
