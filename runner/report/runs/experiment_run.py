@@ -73,7 +73,8 @@ class Run:
         """
         if self.exact_values is not None:
             return self.exact_values.get(metric)
-        return self.value(expected(metric)) if drawn_by_reference(self.config) else None
+        value = self.value(expected(metric))  # few runs have one, and their configurations are slow to ask
+        return value if value is not None and drawn_by_reference(self.config) else None
 
     def is_without(self, metric: str) -> bool:
         """Whether the run failed, or measured `metric` and has no finite value of it."""
