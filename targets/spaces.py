@@ -157,7 +157,10 @@ class Categorical(Discrete):
         return theta.argmax(-1)
 
     def from_levels(self, levels: Tensor, dtype: torch.dtype) -> Tensor:
-        # one_hot of torch.nn.functional checks its input on the host.
+        # one_hot of torch.nn.functional checks its input on the host. On CUDA devices TorchInductor 2.11 gave
+        # scattered ones in float32 where float64 was asked for.
+        if is_traced():
+            return (levels.unsqueeze(-1) == torch.arange(self.levels, device=levels.device)).to(dtype)
         zeros = torch.zeros((*levels.shape, self.levels), dtype=dtype, device=levels.device)
         return zeros.scatter_(-1, levels.unsqueeze(-1), 1.0)
 

@@ -21,10 +21,11 @@ from runner.tasks.sample import Sampling, begin
 from runner.tasks.task import Batch, Trial
 from targets.randomness import Streams
 
-MOST_BYTES = 2**19
-"""States of one seed with matrix products that share a batch with those of others, replicas counted.
+MOST_BYTES = {"cpu": 2**19, "cuda": 2**26}
+"""By device: states of one seed with matrix products that share a batch with others, replicas counted.
 
-Larger ones gain nothing: an operation on one seed's is as long as many, and a batch of them leaves the cache.
+Larger ones gain nothing: an operation on one seed's is as long as many, and a batch of them leaves the cache
+of a CPU.
 """
 
 TRIAL_STEPS = 20
@@ -52,8 +53,7 @@ class SampledRuns:
             return False
         if problem.target.batch_invariant:
             return True
-        # That blocks of one shape round alike is known of the CPU alone.
-        return bool(problem.target.by_seed) and problem.device.type == "cpu" and _bytes(problem) <= MOST_BYTES
+        return bool(problem.target.by_seed) and _bytes(problem) <= MOST_BYTES[problem.device.type]
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         problem = self.problem

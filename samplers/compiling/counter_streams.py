@@ -7,13 +7,15 @@ operations, which a compiled step computes in its own loops.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from targets.randomness import Streams, check_batch, derive_seed
+from targets.tracing import stored
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
@@ -99,6 +101,15 @@ class CounterStreams(Streams):
         self.keys.copy_(state["keys"][0])
         self.calls.copy_(state["calls"][0])
 
+    @contextmanager
+    def unused(self) -> Iterator[None]:
+        """Leaves the random numbers that are used in the block for later."""
+        before = self.calls.clone()
+        try:
+            yield
+        finally:
+            self.calls.copy_(before)
+
     def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
         return self.numbers([Draw(tuple(batch), tuple(event), dtype)])[0]
 
@@ -139,6 +150,8 @@ class CounterStreams(Streams):
             uniform = [(word >> 8).to(dtype) * 2.0**-24 for word in words]
             smallest = 2.0**-25
         numbers = _box_muller(uniform, smallest) if normal else uniform
+        if self.device.type == "cuda":  # else each lane of a kernel computes all words of several counters
+            numbers = [stored(each) for each in numbers]
         return torch.cat([row.expand(self.keys.shape[1], blocks) for row in numbers], 1)[:, :number]
 
     def _call(self) -> Tensor:

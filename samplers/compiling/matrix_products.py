@@ -32,7 +32,7 @@ _library.impl("product", _form, "Meta")
 
 
 def with_fast_products(graph: fx.GraphModule) -> fx.GraphModule:
-    """`graph` with its large matrix products in float32 done by oneDNN; itself where torch lacks it."""
+    """`graph` with large products on the CPU in float32 done by oneDNN; itself where torch lacks it."""
     if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
         return graph
     aten = torch.ops.aten
@@ -41,7 +41,7 @@ def with_fast_products(graph: fx.GraphModule) -> fx.GraphModule:
             continue
         bias, a, b = (None, *node.args) if node.target is aten.mm.default else node.args
         shapes = [each.meta["val"] for each in (a, b)]
-        if node.kwargs or any(form.dtype != torch.float32 for form in shapes):
+        if node.kwargs or any(form.dtype != torch.float32 or form.device.type != "cpu" for form in shapes):
             continue
         if bias is not None and len(bias.meta["val"].shape) != 1:
             continue

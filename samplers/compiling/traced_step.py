@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -76,7 +75,8 @@ class TracedStep:
             return list(tensors(step(start)))
 
         with traced():
-            inputs = [*map(Tensor.contiguous, tensors(state))]
+            # A tensor that stands in two places of the state would be one input of the graph for both.
+            inputs = [each.clone(memory_format=torch.contiguous_format) for each in tensors(state)]
             try:
                 # Twice: what autograd does is traced first, and what is written in place is taken out then.
                 self.graph = make_fx(functionalize(make_fx(flat)(*inputs), remove="mutations"))(*inputs)
@@ -102,7 +102,7 @@ class TracedStep:
             ahead: how many steps before it use up random numbers.
         """
         start = self._result[0]
-        with self._undone(), torch.no_grad():
+        with self._streams.unused(), torch.no_grad():
             self._streams.calls += ahead * self._calls
             expected, (found, _) = self._step(start)[0], self(start)
         same = torch.isclose(found.theta, expected.theta, rtol=1e-3, atol=1e-3, equal_nan=True)
@@ -120,7 +120,7 @@ class TracedStep:
             # Not by way of torch.compile, whose checks in front of every call take 0.05 to 0.13 ms.
             from torch._inductor import compile as inductor
 
-            with self._undone(), torch.no_grad():
+            with self._streams.unused(), torch.no_grad():
                 with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv()))):  # else nothing is kept
                     self._run = inductor(with_fast_products(self.graph), self._inputs(state))
                 self(state)
@@ -154,15 +154,6 @@ class TracedStep:
             require_same_caches(state.cached_by, self._cached_by)
             parts = list(tensors(state))
         return [*map(Tensor.contiguous, parts), *self.parts]
-
-    @contextmanager
-    def _undone(self) -> Iterator[None]:
-        """Leaves the random numbers that are used in the block for later."""
-        before = self._streams.calls.clone()
-        try:
-            yield
-        finally:
-            self._streams.calls.copy_(before)
 
 
 def _lifted(graph: fx.GraphModule) -> Iterator[Tensor]:

@@ -43,7 +43,7 @@ class CyclicalLangevin:
 
     def at(self, position: Tensor) -> LangevinProposal:
         """The proposal at `position`, an int64 scalar; looked up without leaving the device."""
-        return LangevinProposal(self.step_sizes.take(position), self.balancings.take(position))
+        return LangevinProposal(self.step_sizes.gather(0, position), self.balancings.gather(0, position))
 
     def constant(self) -> LangevinProposal | None:
         """The proposal of all positions, if their settings are the same; not of a subclass."""

@@ -86,11 +86,11 @@ class SimulatedAnnealing(Kernel):
         """The kernel with the step size at a place of the schedule, an int64 scalar."""
         if self.step_sizes is None or self.family is None:
             return self.base
-        return self.family(self.step_sizes.take(position))
+        return self.family(self.step_sizes.gather(0, position))
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         start = torch.zeros((), dtype=torch.int64, device=theta.device)
-        state = self.at(start).init(target, theta, beta * self.betas.take(start))
+        state = self.at(start).init(target, theta, beta * self.betas.gather(0, start))
         return replace(state, aux={**state.aux, POSITION: start})
 
     def drawn(self, state: State, generator: Generator) -> State:
@@ -100,7 +100,7 @@ class SimulatedAnnealing(Kernel):
         position = state.aux[POSITION]
         inner = {name: value for name, value in state.aux.items() if name != POSITION}
         here = replace(state, aux=inner)
-        after, info = self.at(position).step(target, here, beta * self.betas.take(position), generator)
+        after, info = self.at(position).step(target, here, beta * self.betas.gather(0, position), generator)
         following = (position + 1).clamp(max=len(self.betas) - 1)
         return replace(after, aux={**after.aux, POSITION: following}), info
 

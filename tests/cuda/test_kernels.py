@@ -16,6 +16,7 @@ from tests.cuda.kernels import CUDA, one, placed
 from tests.samplers.test_conformance import EVERY
 from tests.support.checks import dkw_band, largest_gap
 from tests.support.steps.stepping import walked
+from tests.support.targets.small_targets import Quadratic
 
 if not torch.cuda.is_available():
     pytest.skip("needs a CUDA device", allow_module_level=True)
@@ -75,7 +76,10 @@ def test_a_seed_draws_the_same_bits_alone_and_beside_others(name: str, dtype: to
     kernel = EVERY[name][0]
     first = (slice(None),) * len(kernel.axes) + (slice(0, 1),)
     assert torch.equal(alone.theta, together.theta[first])
-    assert torch.equal(alone.log_prob, together.log_prob[first])
+    if isinstance(EVERY[name][1], Quadratic):  # its product rounds by the number of rows
+        torch.testing.assert_close(alone.log_prob, together.log_prob[first])
+    else:
+        assert torch.equal(alone.log_prob, together.log_prob[first])
 
 
 @pytest.mark.parametrize(

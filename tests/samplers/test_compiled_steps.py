@@ -150,6 +150,20 @@ def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> Non
         state = found
 
 
+def test_a_tensor_in_two_places_of_the_first_state_is_two_inputs() -> None:
+    """The energies that released swaps remember are those of the state, until the first round."""
+    kernel, target, _ = EVERY["pt_released"]
+    streams = CounterStreams([4, 5], "chain")
+    state = kernel.start(target, target.initial((*kernel.axes, 2, 30), seeded()), ONE, streams)
+    assert state.aux["tempering.memory"] is state.log_prob
+    traced = Stepper(kernel, target, ONE, streams).trace(state)
+    for _ in range(2):
+        given = of_next_step(kernel, target, state, ONE, streams)
+        expected, (state, _) = kernel.step(target, state, ONE, given)[0], traced(state)
+        for one, other in zip(tensors(state), tensors(expected), strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
 def test_a_maker_gives_the_same_form() -> None:
     kernel, target, _ = EVERY["pt_odd_even"]
     tree = kernel.step(target, started(kernel, target, (2, 3), seeded()), ONE, seeded())

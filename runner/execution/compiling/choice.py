@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from typing import Any
@@ -27,14 +28,15 @@ def compile_choice(given: Any, device: str) -> bool | str:
     """
     if not isinstance(given, bool) and given != "auto":
         raise UserError(f"compile must be true, false or auto, {given!r} was given.")
-    if given is True and device == "cuda":
-        raise UserError(
-            "compile=true is for device=cpu; on a CUDA device steps are recorded as a CUDA graph instead."
-        )
-    if given is True and not has_compiler():
+    if given is True and device != "cuda" and not has_compiler():
         raise UserError(
             f"compile=true needs a C++ compiler, and {_compiler()!r} is not there; install it, name another "
             "one in the environment variable CXX, or use compile=auto."
+        )
+    if given is True and device == "cuda" and (lacking := _lacking_on_cuda()):
+        raise UserError(
+            f"compile=true on a CUDA device needs {lacking}, which is not there; install it, or use "
+            "compile=auto."
         )
     return given if isinstance(given, bool) else str(given)
 
@@ -42,7 +44,8 @@ def compile_choice(given: Any, device: str) -> bool | str:
 def compiles(given: Any, device: str, steps: int) -> bool | str:
     """Whether the steps of a run of so many are compiled: the choice, or False where ``auto`` does without.
 
-    ``auto`` asks for many steps and a compiler.
+    ``auto`` asks for many steps, a compiler and the CPU: compiled, seeds are computed one after the other,
+    and a GPU has room for all of them at once.
 
     Args:
         device: type of the device, ``cpu`` or ``cuda``.
@@ -68,3 +71,13 @@ def has_compiler() -> bool:
 
 def _compiler() -> str:
     return os.environ.get("CXX") or "g++"
+
+
+def _lacking_on_cuda() -> str | None:
+    """What `torch.compile` lacks for the kernels of a CUDA device; None where it has all."""
+    if importlib.util.find_spec("triton") is None:
+        return "Triton"
+    given = os.environ.get("CC")
+    if not any(shutil.which(name) for name in ([given] if given else ["gcc", "clang"])):
+        return f"a C compiler ({given or 'gcc'})"
+    return None

@@ -24,6 +24,7 @@ from runner.execution.memory.freed_memory import keep_freed_memory
 from runner.tools.bench.annealing import annealing_rows
 from runner.tools.bench.baselines.jax_peer import jax_rows
 from runner.tools.bench.child_cost import run_megabytes
+from runner.tools.bench.cuda.cuda_steps import cuda_rows
 from runner.tools.bench.deep_ebm import deep_memory_rows, deep_rows
 from runner.tools.bench.memory.experiment_memory import experiment_memory_rows
 from runner.tools.bench.optimisation.cut_step import cut_rows
@@ -32,7 +33,6 @@ from runner.tools.bench.real_spaces import real_rows
 from runner.tools.bench.report.report_cost import report_rows
 from runner.tools.bench.start_up import start_up_rows
 from runner.tools.bench.steps.compiled_steps import compiled_rows
-from runner.tools.bench.steps.cuda_steps import cuda_rows
 from runner.tools.bench.steps.entropic_step import entropic_rows
 from runner.tools.bench.steps.gpu_by_proxy import proxy_rows
 from runner.tools.bench.steps.ising_step import ising_rows

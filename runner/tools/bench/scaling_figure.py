@@ -15,10 +15,14 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 MARKERS = "osD^vP"
 
 
-def worst_exponent(times: dict[tuple[int, int], float]) -> dict[str, float]:
+def worst_exponent(times: dict[tuple[int, int], float], shortest: float = 1e-3) -> dict[str, float]:
     """The largest log-log slope between neighbours of a line of measurements, by axis: 1 is linear growth.
 
     One replica is no ladder and has no swaps, so growth with replicas counts from two.
+
+    Args:
+        times: seconds by replicas and chains.
+        shortest: seconds up to which a time says nothing, since noise dominates it.
     """
     worst = {"replicas": -math.inf, "chains": -math.inf}
     for name, axis in (("replicas", 0), ("chains", 1)):
@@ -27,7 +31,7 @@ def worst_exponent(times: dict[tuple[int, int], float]) -> dict[str, float]:
                 (key[axis], value) for key, value in times.items() if key[1 - axis] == fixed and key[0] > 1
             )
             for (n, first), (m, second) in pairwise(line):
-                if second > 1e-3:  # shorter times are dominated by noise
+                if second > shortest:
                     worst[name] = max(worst[name], math.log(second / first) / math.log(m / n))
     return worst
 

@@ -94,8 +94,9 @@ def stepping(
     tables: bool = True,
     compiled: bool = False,
 ) -> Callable[[], Info]:
-    """A call that takes one step of all chains of all seeds and keeps their state."""
-    one, generator = torch.ones(()), (CounterStreams if compiled else Streams)(range(seeds), "bench")
+    """A call that takes one step of all chains of all seeds on the target's device and keeps their state."""
+    one = target.like().new_ones(())
+    generator = (CounterStreams if compiled else Streams)(range(seeds), "bench", one.device)
     target = in_seed_blocks(target, seeds)
     kernel = kernel.to(target.like())
     if tables:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import runner
 from runner.config.compose import compose
 from runner.execution import signals
 from runner.execution.compiling import choice
+from runner.execution.errors import UserError
 from runner.tasks import sample
 from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling
@@ -37,7 +39,6 @@ def test_only_a_run_that_is_compiled_has_it_in_its_identity() -> None:
 
 def test_what_cannot_be_compiled_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal(DMALA, "compile=maybe") == "compile must be true, false or auto, 'maybe' was given."
-    assert refusal(DMALA, "compile=true device=cuda").startswith("compile=true is for device=cpu")
     gap = "target=bernoulli4 sampler=gibbs task=spectral_gap compile=true"
     assert refusal(gap) == "compile=true is for task=sample and task=learn, task=spectral_gap was given."
     monkeypatch.setattr(
@@ -53,6 +54,23 @@ def test_what_cannot_be_compiled_is_refused_before_any_work(monkeypatch: pytest.
     said = refusal(DMALA, "compile=true")
     assert said.startswith("compile=true needs a C++ compiler, and 'no-such-compiler' is not there; ")
     assert not choice.compiles("auto", "cpu", choice.AUTO_STEPS)
+
+
+def test_on_a_cuda_device_it_needs_triton_and_a_c_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setenv("CC", sys.executable)
+    assert choice.compile_choice(True, "cuda") is True
+    monkeypatch.setenv("CC", "no-such-compiler")
+    lacks = "compile=true on a CUDA device needs {}, which is not there; install it, or use compile=auto."
+    with pytest.raises(UserError) as refused:
+        choice.compile_choice(True, "cuda")
+    assert str(refused.value) == lacks.format("a C compiler (no-such-compiler)")
+    monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UserError) as refused:
+        choice.compile_choice(True, "cuda")
+    assert str(refused.value) == lacks.format("Triton")
+    assert choice.compile_choice("auto", "cuda") == "auto"
+    assert choice.compiles("auto", "cuda", choice.AUTO_STEPS) is False
 
 
 @pytest.mark.slow

@@ -21,13 +21,16 @@ Chains = tuple[Array, Array, Array, Array]
 
 
 def jax_dmala(
-    weight: Array, hidden_bias: Array, visible_bias: Array, step_size: float
+    weight: Array, hidden_bias: Array, visible_bias: Array, step_size: float, length: int = STEPS
 ) -> tuple[Callable[[Array, Array], Chains], Callable[[Chains], tuple[Chains, Any]]]:
     """Start and steps of DMALA (PT-DLP v2, Eqs. 2 and 6) on an RBM with these parameters.
 
+    Args:
+        length: steps in one call.
+
     Returns:
-        The chains at given states, from a key; `STEPS` steps, whose chains are used up, with the acceptance
-        probability and the jump of each ``(STEPS, chains)``.
+        The chains at given states, from a key; `length` steps, whose chains are used up, with the acceptance
+        probability and the jump of each ``(length, chains)``.
     """
 
     def value_and_grad(theta: Array) -> tuple[Array, Array]:
@@ -69,7 +72,7 @@ def jax_dmala(
         return key, theta, *value_and_grad(theta)
 
     def steps(chains: Chains) -> tuple[Chains, Any]:
-        after, said = jax.lax.scan(step, chains, None, length=STEPS)
+        after, said = jax.lax.scan(step, chains, None, length=length)
         return after, said
 
     return jax.jit(start), jax.jit(steps, donate_argnums=0)

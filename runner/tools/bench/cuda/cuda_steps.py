@@ -1,0 +1,107 @@
+"""The rows of the bench on a CUDA device: samplers by their steps, plain, replayed and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from runner.tools.bench.cuda.cuda_growth import growth_rows
+from runner.tools.bench.cuda.jax_on_cuda import jax_cuda_rows
+from runner.tools.bench.cuda.step_cost import plain_cost, replayed_cost
+from runner.tools.bench.deep_ebm import PAPER, REDUCED, deep_rows
+from runner.tools.bench.steps.network_step import COMPAS, NETWORKS, made_up_table
+from runner.tools.bench.steps.rbm_step import LADDERS, STEP_SIZE, paper_rbm
+from runner.tools.bench.timing import BenchRows
+from samplers import DLMC, DMALA, EDMALA, GWG, PAS, Kernel, ParallelTempering, RBMGibbs
+from samplers.compiling.not_compiled import NotCompiledError
+from targets import Ising, MixtureOfGaussians, Target
+from targets.models.binary_bnn import BinaryBNN
+
+
+def _networks() -> Target:
+    return BinaryBNN(made_up_table(*COMPAS), 500).float().requires_grad_(False)
+
+
+def _grid() -> Target:
+    return MixtureOfGaussians(8).float()
+
+
+def _ising() -> Target:
+    return Ising(size=64, coupling=0.4).float()
+
+
+def _tempered(ladder: list[float], step_size: float) -> Kernel:
+    return ParallelTempering(DMALA(1.0), ladder=ladder, step_size=step_size)
+
+
+LONG = torch.linspace(1.0, 0.5, 20).tolist()
+RBM, GRID, ISING = "RBM 784 x 500", "grid of 101 x 101", "Ising 64 x 64"
+
+CASES: dict[str, tuple[Callable[[], Target], Kernel, int, int, int | None]] = {
+    f"dmala, {RBM}, 100 chains": (paper_rbm, DMALA(STEP_SIZE), 100, 1, 25),
+    f"dmala, {RBM}, 10 x 100 chains": (paper_rbm, DMALA(STEP_SIZE), 100, 10, 25),
+    f"dmala, {RBM}, 10,000 chains": (paper_rbm, DMALA(STEP_SIZE), 10_000, 1, 25),
+    f"edmala, {RBM}, 100 chains": (paper_rbm, EDMALA(STEP_SIZE), 100, 1, 25),
+    f"rbm_gibbs, {RBM}, 100 chains": (paper_rbm, RBMGibbs(), 100, 1, 25),
+    f"pt_dmala, 5 replicas, {RBM}, 100 chains": (paper_rbm, _tempered(LADDERS[5], STEP_SIZE), 100, 1, 35),
+    f"dmala, {GRID}, 100 chains": (_grid, DMALA(20.0), 100, 1, 25),
+    f"pt_dmala, 5 replicas, {GRID}, 100 chains": (_grid, _tempered(LADDERS[5], 20.0), 100, 1, 35),
+    f"pt_dmala, 5 replicas, {GRID}, 10 x 100 chains": (_grid, _tempered(LADDERS[5], 20.0), 100, 10, 35),
+    f"pt_dmala, 20 replicas, {GRID}, 100 chains": (_grid, _tempered(LONG, 20.0), 100, 1, 35),
+    f"pt_dmala, 5 replicas, {GRID}, 10,000 chains": (_grid, _tempered(LADDERS[5], 20.0), 10_000, 1, 35),
+    f"dmala, {ISING}, 100 chains": (_ising, DMALA(0.2), 100, 1, None),
+    f"dlmc, {ISING}, 100 chains": (_ising, DLMC(0.05), 100, 1, None),
+    f"gwg, {ISING}, 100 chains": (_ising, GWG(), 100, 1, None),
+    f"pas, radius 15, {ISING}, 100 chains": (_ising, PAS(15.0), 100, 1, None),
+    "dmala, 50 binary networks of 500 units, COMPAS size": (_networks, DMALA(0.1), NETWORKS, 1, None),
+}
+"""Target, kernel, chains, seeds and the most operations of a compiled step; 10 x 100 chains are 10 seeds."""
+
+
+def cuda_rows(bench: BenchRows, *, short: bool) -> None:
+    """The rows of the bench; none where there is no CUDA device."""
+    if not torch.cuda.is_available():
+        return
+    for name, (make, kernel, chains, seeds, most) in CASES.items():
+        step_rows(bench, f"{name}, cuda", make, kernel, chains, seeds, most, 50 if short else 400)
+    growth_rows(bench, short=short)
+    jax_cuda_rows(bench, (100,) if short else (100, 10_000))
+    for size in (REDUCED,) if short else (REDUCED, PAPER):
+        deep_rows(bench, 2, size)
+
+
+def step_rows(
+    bench: BenchRows,
+    name: str,
+    make: Callable[[], Target],
+    kernel: Kernel,
+    chains: int,
+    seeds: int,
+    most: int | None,
+    steps: int,
+) -> None:
+    """Those of one kernel on one target."""
+    plain = plain_cost(make(), kernel, chains, steps, seeds)
+    replayed = replayed_cost(make(), kernel, chains, steps, seeds)
+    bench.add(f"{name}: operations of a plain step", f"{plain.started:.0f}")
+    bench.ratio(f"{name}: replayed step against a plain one", replayed.seconds, plain.seconds)
+    bench.add(f"{name}: the device at work in a replayed step", f"{1e3 * replayed.busy:.3f} ms")
+    try:
+        compiled = replayed_cost(make(), kernel, chains, steps, seeds, compiled=True)
+    except NotCompiledError as error:
+        bench.add(f"{name}: compiled", f"cannot be, {error}")
+        return
+    operations = f"{name}: operations of a compiled step"
+    if most is None:
+        bench.add(operations, f"{compiled.started:.0f}")
+    else:
+        bench.limited(operations, f"{compiled.started:.0f}", round(compiled.started), most)
+    bench.ratio(
+        f"{name}: compiled and replayed step against a replayed one", compiled.seconds, replayed.seconds
+    )
+    bench.add(f"{name}: the device at work in a compiled step", f"{1e3 * compiled.busy:.3f} ms")
+
+
+if __name__ == "__main__":
+    cuda_rows(BenchRows(print), short=False)

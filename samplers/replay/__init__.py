@@ -1,0 +1,1 @@
+"""Steps recorded as a CUDA graph and replayed."""
