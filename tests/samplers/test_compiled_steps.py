@@ -12,8 +12,9 @@ from torch import Tensor, fx
 
 from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import DMALA, PAS, Info, Kernel, ParallelTempering, State
+from samplers.compiling import matrix_products
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
-from samplers.compiling.matrix_products import SMALLEST
+from samplers.compiling.matrix_products import SMALLEST, with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.stepper import Stepper
@@ -129,8 +130,12 @@ def test_compiled_steps_from_tables_are_drawn_from_the_enumerated_rows() -> None
 
 
 @pytest.mark.slow
-def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> None:
-    """So large that its products are done by oneDNN; a parameter that changes in place is seen."""
+@pytest.mark.parametrize("intel", [True, False])
+def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding(
+    intel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So large that the faster library does its products; a parameter that changes in place is seen."""
+    monkeypatch.setattr(matrix_products, "has_intel_cpu", lambda: intel)
     target = RBM(96, 128).float().requires_grad_(False)
     kernel = ParallelTempering(DMALA(0.3), [1.0, 0.8]).to(target.like())
     assert SMALLEST < 2 * 2 * 64 * 96 * 128
@@ -148,6 +153,22 @@ def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding() -> Non
         assert float(moved.float().mean()) < 0.05  # a coordinate whose uniform number is within rounding
         torch.testing.assert_close(found.log_prob[~moved], expected.log_prob[~moved], rtol=1e-5, atol=1e-4)
         state = found
+
+
+@pytest.mark.parametrize("intel", [True, False])
+def test_the_products_of_a_large_rbm_are_left_to_one_library(
+    intel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrix_products, "has_intel_cpu", lambda: intel)
+    target = RBM(96, 128).float().requires_grad_(False)
+    streams = CounterStreams([0], "chain")
+    state = started(DMALA(0.3), target, (1, 128), Streams([0], "start"))
+    traced = Stepper(DMALA(0.3), target, torch.ones(()), streams).trace(state)
+    graph = with_fast_products(traced.graph)
+    called = [str(node.target) for node in graph.graph.nodes if node.op == "call_function"]
+    assert called.count("aten.mm.default") == (2 if intel else 0)
+    assert called.count("rungwise.product.default") == (0 if intel else 2)
+    assert "aten.addmm.default" not in called
 
 
 def test_a_tensor_in_two_places_of_the_first_state_is_two_inputs() -> None:
