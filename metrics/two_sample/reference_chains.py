@@ -82,7 +82,8 @@ class ReferenceChains:
         images = torch.Generator().manual_seed(derive_seed(seed, "ground truth/images"))
         picked = torch.randint(len(data), (chains,), generator=images)
         noise = rbm.initial((chains,), self._generator)
-        self._kernel, self._beta = RBMGibbs(), like.new_ones(())
+        self._beta = like.new_ones(())
+        self._kernel = RBMGibbs().prepared(rbm, self._beta)
         self._stepper = Stepper(self._kernel, rbm, self._beta, self._generator)
         self._state = self._at(torch.stack([noise, data[picked.to(data.device)].to(noise)]))
         self._keep_at = [self.steps - place * half // keeps for place in range(keeps)]

@@ -8,6 +8,7 @@ from torch.nn.functional import softplus
 
 from samplers.kernel import Info, Kernel, NotEnumerableError, State, check_states
 from samplers.metropolis_hastings import accepted, jump_length
+from samplers.proposals.prepared_beta import PreparedBeta
 from targets.models.rbm import RBM
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary
@@ -42,9 +43,16 @@ class RBMGibbs(Kernel):
     """
 
     exact = True
+    at_one: PreparedBeta | None = None
 
     def check(self, target: Target) -> None:
         _rbm_of(target)
+
+    def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        """At beta = 1 one that accepts every move without a look at r."""
+        if beta.dim() or float(beta) != 1.0:
+            return self
+        return self.prepared_copy(target, at_one=PreparedBeta(beta))
 
     @torch.no_grad()
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
@@ -54,14 +62,17 @@ class RBMGibbs(Kernel):
 
     @torch.no_grad()
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        rbm = _rbm_of(target)
-        batch, beta = state.log_prob.shape, torch.as_tensor(beta).to(state.log_prob)
-        inverse = beta.unsqueeze(-1)
-        hidden = _bernoulli(rbm, inverse * state.aux[HIDDEN_LOGITS], batch, generator)
-        visible = _bernoulli(rbm, inverse * rbm.visible_logits(hidden), batch, generator)
-        proposed = _state(rbm, visible)
-        log_acceptance = _log_acceptance(state, proposed, inverse)
-        after, acceptance = accepted(log_acceptance, proposed, state, generator)
+        if self.at_one is not None:
+            self.at_one.check(beta)
+            proposed = _proposed(_rbm_of(target), state, None, generator)
+            # The number of an acceptance is drawn all the same, so that a seed has the same draws.
+            uniform(generator, proposed.log_prob.shape, like=proposed.log_prob)
+            after, acceptance = proposed, 1.0 + 0.0 * proposed.log_prob  # NaN where that is NaN
+        else:
+            inverse = torch.as_tensor(beta).to(state.log_prob).unsqueeze(-1)
+            proposed = _proposed(_rbm_of(target), state, inverse, generator)
+            log_acceptance = _log_acceptance(state, proposed, inverse)
+            after, acceptance = accepted(log_acceptance, proposed, state, generator)
         jump = jump_length(target.space, state.theta, after.theta)
         return after, Info(acceptance=acceptance, jump=jump, evaluations=1)
 
@@ -97,8 +108,17 @@ def _state(rbm: RBM, theta: Tensor) -> State:
     return State(theta, rbm.log_prob_of(theta, logits), aux={HIDDEN_LOGITS: logits})
 
 
+def _proposed(rbm: RBM, state: State, inverse: Tensor | None, generator: Generator) -> State:
+    """The state after both layers were drawn; `inverse` is beta with an axis for the units, None for 1."""
+    batch, logits = state.log_prob.shape, state.aux[HIDDEN_LOGITS]
+    hidden = _bernoulli(rbm, logits.clone() if inverse is None else inverse * logits, batch, generator)
+    logits = rbm.visible_logits(hidden)
+    visible = _bernoulli(rbm, logits if inverse is None else inverse * logits, batch, generator)
+    return _state(rbm, visible)
+
+
 def _bernoulli(rbm: RBM, logits: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
-    """Bits ``(*batch, units)`` drawn with log odds `logits`."""
+    """Bits ``(*batch, units)`` drawn with log odds `logits`, in whose place their probabilities are put."""
     return uniform(generator, batch, logits.shape[-1:], like=logits).lt_(rbm.activation(logits))
 
 

@@ -89,7 +89,8 @@ class _Reverse:
 
     def __init__(self, rbm: RBM, images: Tensor, settings: AISSettings, streams: Streams) -> None:
         self.rbm, self.settings, self.streams = rbm, settings, streams
-        self.kernel, self.one = RBMGibbs(), rbm.weight.new_ones(())
+        self.one = rbm.weight.new_ones(())
+        self.kernel = RBMGibbs().prepared(rbm, self.one)
         self._stepper = Stepper(self.kernel, rbm, self.one, streams)
         places = streams.uniform((1, settings.chains), (), torch.float64)
         self.state = self._at(images[(places * len(images)).long().cpu()])

@@ -13,6 +13,7 @@ from metrics.enumeration.transition_matrix import (
 )
 from samplers import ParallelTempering, RBMGibbs
 from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS
+from samplers.tensor_tree import tensors
 from targets.randomness import Streams
 from tests.support.steps.stepping import seeded
 from tests.support.targets.small_targets import SPACES, random_target, small_rbm
@@ -64,6 +65,24 @@ def test_at_the_cold_rung_nothing_is_ever_rejected() -> None:
         assert info.evaluations == 1
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_prepared_for_one_it_takes_the_same_steps_to_the_last_bit(dtype: torch.dtype) -> None:
+    target = small_rbm(50, 37, scale=3.0).to(dtype=dtype)
+    one = torch.ones((), dtype=dtype)
+    plain, prepared = RBMGibbs(), RBMGibbs().prepared(target, one)
+    assert RBMGibbs().prepared(target, 0.5 * one).at_one is None
+    theta = target.initial((1, 64), Streams([0], "start"))
+    here, there = plain.init(target, theta, one), prepared.init(target, theta, one)
+    generator, other = Streams([0], "chain"), Streams([0], "chain")
+    for _ in range(20):
+        here, info = plain.step(target, here, one, generator)
+        there, said = prepared.step(target, there, one, other)
+        for one_of, other_of in zip(tensors((here, info)), tensors((there, said)), strict=True):
+            assert torch.equal(one_of, other_of)
+    with pytest.raises(ValueError, match="beta must be the inverse temperature that the kernel was prepared"):
+        prepared.step(target, there, 0.5 * one, other)
+
+
 def test_a_swap_moves_the_hidden_logits_with_theta() -> None:
     sampler = ParallelTempering(RBMGibbs(), ladder=[1.0, 0.6, 0.3])
     generator = Streams([0, 1], "chain")
@@ -84,6 +103,9 @@ def test_a_nan_weight_stays_visible_and_is_rejected() -> None:
     after, info = RBMGibbs().step(target, state, ONE, seeded(0))
     assert info.acceptance.isnan().all()
     assert torch.equal(after.theta, state.theta)
+    prepared = RBMGibbs().prepared(target, ONE)
+    _, info = prepared.step(target, prepared.init(target, target.space.states(), ONE), ONE, seeded(0))
+    assert info.acceptance.isnan().all()
 
 
 def test_what_cannot_be_served_is_refused_in_one_sentence() -> None:
