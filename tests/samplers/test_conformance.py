@@ -381,7 +381,7 @@ def test_kernels_on_the_reals_refuse_discrete_spaces(name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_only_known_moves_are_prepared(name: str) -> None:
-    """From tables on small ordinal targets, on bits with weights kept in the states; block Gibbs for beta 1."""
+    """From tables on small ordinal targets, with kept weights on bits, and block Gibbs for beta = 1."""
     kernel, target, _ = EVERY[name]
     plain, (base, *_) = "prepared" not in name, name.split("-")
     langevin = base in ("dmala", "dmala_norm_1", "dmala_balancing", "ab", "ab_global")
