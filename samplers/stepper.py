@@ -32,6 +32,8 @@ PLAIN_STEPS = 20
 class Stepper:
     """Takes steps of `kernel` on `target`; what it returns is never overwritten by a later step.
 
+    A caller must not change what it got in place: a replayed step goes on from its own copy.
+
     Args:
         kernel, target, beta, generator: what `Kernel.step` takes besides the state. Parameters of the target
             may change in place.
@@ -80,20 +82,28 @@ class Stepper:
         self._plain = self.trace(state).compiled(state)
 
     def _record(self, state: State) -> RecordedStep | None:
-        """One step as a CUDA graph; None where it cannot be one, since the host waits for a value in it."""
+        """One step as a CUDA graph; None where it cannot be one, as if the host waits for a value in it."""
         generator = self._arguments[-1]
         mode = torch.cuda.get_sync_debug_mode()
-        with _unused(generator):
-            torch.cuda.set_sync_debug_mode("error")
+        # The graph is recorded on the device in force, where a step on another one would leave it empty.
+        with torch.cuda.device(self._arguments[2].device):
             try:
-                found = self._plain(state)
+                with _unused(generator):
+                    torch.cuda.set_sync_debug_mode("error")
+                    found = self._plain(state)
             except RuntimeError:
                 return None
             finally:
                 torch.cuda.set_sync_debug_mode(mode)
-        if not _alike(state, found[0]):
-            return None
-        return RecordedStep(self._plain, state, found[1], _generators(generator))
+            if not _alike(state, found[0]):
+                return None
+            try:
+                with _unused(generator):
+                    recorded = RecordedStep(self._plain, state, found[1], _generators(generator))
+                with _unused(generator):
+                    return recorded if _same(recorded.replay(state), found) else None
+            except RuntimeError:
+                return None
 
 
 def _generators(generator: Generator) -> list[torch.Generator]:
@@ -122,3 +132,11 @@ def _unused(generator: Generator) -> Iterator[None]:
 def _alike(one: State, other: State) -> bool:
     same = one.aux.keys() == other.aux.keys() and one.cached_by == other.cached_by
     return same and same_form(tensors(one), list(tensors(other)))
+
+
+def _same(one: tuple[State, Info], other: tuple[State, Info]) -> bool:
+    """Whether all numbers are the same, bit for bit; NaN is NaN."""
+    pairs = zip(tensors(one), tensors(other), strict=True)
+    return all(
+        bool(((mine == theirs) | ((mine != mine) & (theirs != theirs))).all()) for mine, theirs in pairs
+    )

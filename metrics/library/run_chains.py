@@ -11,6 +11,7 @@ from torch import Tensor
 from metrics.library.chain_draws import ChainDraws, Chains
 from samplers.kernel import Kernel, State, require_kernel
 from samplers.stepper import Stepper
+from samplers.tensor_tree import mapped
 from samplers.trial.step_trial import try_step
 from targets import Streams, Target
 from targets.checks import whole_number
@@ -108,7 +109,7 @@ def run_chains(
         log_prob.append(_log_prob(target, kernel, state, theta)[0].clone())
         acceptance.append(accepted / thin)
         evaluations.append(spent)
-        infos.append(info)
+        infos.append(mapped(info, Tensor.clone))  # its tensors may lie in one memory with the state
         accepted = torch.zeros_like(accepted)
     densities = torch.stack(log_prob, 1)
     last = state.log_prob.movedim(-1, 0).flatten(1)

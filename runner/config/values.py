@@ -37,7 +37,7 @@ def check_values(config: DictConfig) -> None:
     if config.dtype not in DTYPES:
         raise not_allowed("dtype must be float32 or float64", config.dtype, DTYPES)
     streams_of(config)
-    compile_choice(config.compile, config.device)
+    compile_choice(config.compile)
     _check_checkpoint(config)
 
 

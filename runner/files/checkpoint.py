@@ -97,6 +97,8 @@ def to_plain(value: Any) -> Any:
         return {name: to_plain(getattr(value, name)) for name in _saved(value)}
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
+    if isinstance(value, Tensor) and value.untyped_storage().nbytes() > value.nbytes:
+        return value.clone()  # else all that lies beside it in memory is written, too
     return value
 
 

@@ -18,6 +18,7 @@ from runner.config.run_settings import changed_settings
 from runner.config.tempering import folded
 from runner.config.values import seeds_of, threads
 from runner.execution import signals
+from runner.execution.compiling.choice import require_compiler
 from runner.execution.devices import device_type, present_device
 from runner.execution.errors import UserError
 from runner.execution.live import heard_by
@@ -125,7 +126,7 @@ class _Computation:
         """Computes batch after batch until no run is left; failures go into the outcome."""
         try:
             # A worker has no preflight, and another number of threads rounds differently.
-            present_device(self.config.device)
+            require_compiler(self.config.compile, present_device(self.config.device))
             torch.set_num_threads(threads(self.config))
             keep_freed_memory()
             with heard_by(PreparationLogging(logger_of(self.config), self._open)), self._noted():

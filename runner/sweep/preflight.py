@@ -9,6 +9,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
+from runner.execution.compiling.choice import require_compiler
 from runner.execution.devices import device_type, lacks, present_device
 from runner.execution.errors import UnservedError, UserError, warn
 from runner.execution.progress import current
@@ -102,7 +103,7 @@ def served(jobs: Sequence[Job], problems: Problems, *, elsewhere: bool = False) 
 
 
 def _check(config: DictConfig, problems: Problems) -> None:
-    present_device(config.device)
+    require_compiler(config.compile, present_device(config.device))
     logger_of(config)
     task_of(config).check(config, problems)
     check_measured(config, problems)

@@ -106,7 +106,7 @@ class Sampling:
         """Takes the steps up to the next recorded point, at most 100 of them or a second."""
         problem, settings = self.problem, self.problem.settings
         kernel, points = problem.kernel, settings.points()
-        watch, stepper = Stopwatch(problem.device), self._stepper
+        watch, stepper = Stopwatch(problem.device), self.stepper
         block = min(BLOCK_STEPS, problem.config.checkpoint.steps or BLOCK_STEPS)
         until = min(self.step + block, next(point for point in points if point > self.step))
         started = time.monotonic()
@@ -125,7 +125,8 @@ class Sampling:
         self.wall_seconds += time.monotonic() - started
 
     @cached_property
-    def _stepper(self) -> Stepper:
+    def stepper(self) -> Stepper:
+        """What takes the steps; made, and compiled where that is asked for, at first use."""
         problem = self.problem
         parts = problem.kernel, problem.target, beta(problem), self.streams
         return stepper_from(self.state, *parts, problem.compiled)

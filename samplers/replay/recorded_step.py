@@ -29,14 +29,14 @@ class RecordedStep:
         self._state = self._kept.places[: len(own)]
         copy_all(self._state, own)
         start = maker(state)(iter(self._state))
-        self._graph = torch.cuda.CUDAGraph()
-        for generator in generators:
-            self._graph.register_generator_state(generator)
-        # Other threads of the program, such as the one that renews locks, may go on meanwhile.
-        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
-            result = step(start)
-            self._kept.fill(list(tensors(result)))
-        self._make = maker(result)
+        results: list[tuple[State, Info]] = []
+
+        def work() -> None:
+            results.append(step(start))
+            self._kept.fill(list(tensors(results[-1])))
+
+        self._graph = captured(work, generators)
+        self._make = maker(results[-1])
         self._last: State | None = None
 
     def fits(self, state: State) -> bool:
@@ -53,3 +53,16 @@ class RecordedStep:
         made: tuple[State, Info] = self._make(self._kept.copies())
         self._last, _ = made
         return made
+
+
+def captured(work: Callable[[], None], generators: Sequence[torch.Generator]) -> torch.cuda.CUDAGraph:
+    """What `work` starts on the current device, as a graph; `generators` are those whose numbers it takes."""
+    graph = torch.cuda.CUDAGraph()
+    for generator in generators:
+        graph.register_generator_state(generator)
+    # Other threads of the program, such as the one that renews locks, may go on meanwhile. A stream that
+    # torch.cuda.graph has of its own is one of the device on which it was first used.
+    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+        work()
+    return graph

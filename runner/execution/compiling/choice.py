@@ -1,4 +1,4 @@
-"""Whether the steps of a run are compiled; imports no torch."""
+"""Whether the steps of a run are compiled; imports torch for a GPU alone."""
 
 from __future__ import annotations
 
@@ -17,27 +17,14 @@ AUTO_STEPS = 20_000
 """Steps from which ``compile=auto`` compiles, which takes 5 to 11 s; most steps gain 0.5 ms or more."""
 
 
-def compile_choice(given: Any, device: str) -> bool | str:
+def compile_choice(given: Any) -> bool | str:
     """``true``, ``false`` or ``auto``.
 
-    Args:
-        device: as it was asked for, or its type.
-
     Raises:
-        UserError: for another value, or if what is asked for cannot be had.
+        UserError: for another value.
     """
     if not isinstance(given, bool) and given != "auto":
         raise UserError(f"compile must be true, false or auto, {given!r} was given.")
-    if given is True and device != "cuda" and not has_compiler():
-        raise UserError(
-            f"compile=true needs a C++ compiler, and {_compiler()!r} is not there; install it, name another "
-            "one in the environment variable CXX, or use compile=auto."
-        )
-    if given is True and device == "cuda" and (lacking := _lacking_on_cuda()):
-        raise UserError(
-            f"compile=true on a CUDA device needs {lacking}, which is not there; install it, or use "
-            "compile=auto."
-        )
     return given if isinstance(given, bool) else str(given)
 
 
@@ -53,10 +40,27 @@ def compiles(given: Any, device: str, steps: int) -> bool | str:
     Raises:
         UserError: as `compile_choice`.
     """
-    choice = compile_choice(given, device)
+    choice = compile_choice(given)
     if choice == "auto" and (device != "cpu" or steps < AUTO_STEPS or not has_compiler()):
         return False
     return choice
+
+
+def require_compiler(given: Any, device: str) -> None:
+    """Refuses ``compile=true`` where what compiles steps for `device` is missing; results can be read there.
+
+    Raises:
+        UserError: naming it.
+    """
+    if given is not True:
+        return
+    if device == "cuda" and (lacking := _lacking_on_cuda()):
+        raise UserError(f"compile=true on a CUDA device needs {lacking}; use compile=false or auto.")
+    if device == "cpu" and not has_compiler():
+        raise UserError(
+            f"compile=true needs a C++ compiler, and {_compiler()!r} is not there; install it, name another "
+            "one in the environment variable CXX, or use compile=auto."
+        )
 
 
 def compiled_identity(compiled: bool | str) -> dict[str, str]:
@@ -76,8 +80,13 @@ def _compiler() -> str:
 def _lacking_on_cuda() -> str | None:
     """What `torch.compile` lacks for the kernels of a CUDA device; None where it has all."""
     if importlib.util.find_spec("triton") is None:
-        return "Triton"
+        return "Triton, which is not installed"
     given = os.environ.get("CC")
     if not any(shutil.which(name) for name in ([given] if given else ["gcc", "clang"])):
-        return f"a C compiler ({given or 'gcc'})"
+        return f"a C compiler, and {given or 'gcc'!r} is not there"
+    import torch
+
+    if torch.cuda.is_available() and torch.cuda.get_device_capability() < (7, 0):
+        major, minor = torch.cuda.get_device_capability()
+        return f"one of compute capability 7.0 at least, for Triton; this one has {major}.{minor}"
     return None

@@ -57,20 +57,32 @@ def test_what_cannot_be_compiled_is_refused_before_any_work(monkeypatch: pytest.
 
 
 def test_on_a_cuda_device_it_needs_triton_and_a_c_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
     monkeypatch.setenv("CC", sys.executable)
-    assert choice.compile_choice(True, "cuda") is True
+    choice.require_compiler(True, "cuda")
     monkeypatch.setenv("CC", "no-such-compiler")
-    lacks = "compile=true on a CUDA device needs {}, which is not there; install it, or use compile=auto."
+    for given in (False, "auto"):
+        choice.require_compiler(given, "cuda")
+    lacks = "compile=true on a CUDA device needs {}; use compile=false or auto."
     with pytest.raises(UserError) as refused:
-        choice.compile_choice(True, "cuda")
-    assert str(refused.value) == lacks.format("a C compiler (no-such-compiler)")
-    monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: None)
+        choice.require_compiler(True, "cuda")
+    assert str(refused.value) == lacks.format("a C compiler, and 'no-such-compiler' is not there")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UserError) as refused:
-        choice.compile_choice(True, "cuda")
-    assert str(refused.value) == lacks.format("Triton")
-    assert choice.compile_choice("auto", "cuda") == "auto"
+        choice.require_compiler(True, "cuda")
+    assert str(refused.value) == lacks.format("Triton, which is not installed")
     assert choice.compiles("auto", "cuda", choice.AUTO_STEPS) is False
+
+
+def test_results_of_compiled_runs_can_be_read_where_no_compiler_is(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [*DMALA.split(), "compile=true"]
+    monkeypatch.setattr(Stepper, "compile", lambda self, state: None)
+    assert call(*command).status == 0
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert call(*command).status == 0  # done before
+    assert "compile=true needs a C++ compiler" in call(*command, "seed=1").err
 
 
 @pytest.mark.slow
