@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -24,11 +24,20 @@ KEY, METRIC = "objective", "metric"
 DIRECTIONS = {"min": "minimize", "max": "maximize"}
 
 
-def objective_of(config: DictConfig) -> tuple[str, str]:
-    """The metric that ``objective`` names, or else the first one with a direction; and that direction.
+class Objective(NamedTuple):
+    """What is improved: the name of the metric, and ``minimize`` or ``maximize``."""
 
-    Returns:
-        The name, and ``minimize`` or ``maximize``.
+    metric: str
+    direction: str
+
+    @property
+    def worst(self) -> float:
+        """The value of a run that has no finite one."""
+        return math.inf if self.direction == "minimize" else -math.inf
+
+
+def objective_of(config: DictConfig) -> Objective:
+    """The metric that ``objective`` names, or else the first one with a direction; and that direction.
 
     Raises:
         UserError: for a metric that is not among ``metric``, or that has no better direction.
@@ -48,7 +57,7 @@ def objective_of(config: DictConfig) -> tuple[str, str]:
         raise unknown(KEY, str(given), list(directions))
     if directions[given] not in DIRECTIONS:
         raise UserError(f"{KEY} must name a metric with a better direction, {given} has none.")
-    return str(given), DIRECTIONS[directions[given]]
+    return Objective(str(given), DIRECTIONS[directions[given]])
 
 
 def check_same_measure(override: Override) -> None:
@@ -82,32 +91,30 @@ def check_measured(config: DictConfig, problems: Problems, name: str | None = No
         )
 
 
-def objective_value(config: DictConfig, run_ids: Mapping[int, str]) -> float | None:
-    """The mean of the objective over the seeds of a job; None unless all its runs are measured.
+def objective_value(objective: Objective, root: str, run_ids: Iterable[str]) -> float | None:
+    """The mean of the objective over the runs of a trial, one a seed; None unless all of them are measured.
 
     A run whose value is not finite is infinitely bad, and so is one that failed since its chains met NaN. One
     that failed for another reason, or that another process is computing, is not measured.
 
     Args:
-        config: of the job.
-        run_ids: by seed.
+        root: the output root.
+        run_ids: of the trial.
     """
     from runner.tasks.sample import NotANumberError  # imports torch, which `objective_of` does without
 
-    name, direction = objective_of(config)
-    worst = math.inf if direction == "minimize" else -math.inf
-    store = Store(config.output_root)
     values = []
-    for folder in map(store.run, run_ids.values()):
+    for folder in map(Store(root).run, run_ids):
         status, summary = folder.standing()
         if summary is not None:
-            value = summary["metrics"].get(name)
-            values.append(float(value) if value is not None and math.isfinite(value) else worst)
+            value = summary["metrics"].get(objective.metric)
+            finite = value is not None and math.isfinite(value)
+            values.append(float(value) if finite else objective.worst)
             continue
         failure = Failure.read(folder.path / "failure.json") if status == "failed" else None
         if failure is None or failure.error != NotANumberError.__name__:
             return None
-        values.append(worst)
+        values.append(objective.worst)
     return fmean(values)
 
 
