@@ -19,7 +19,6 @@ from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.execution.progress import Progress
-from runner.store.run_store import Store
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job
@@ -30,7 +29,14 @@ from runner.sweep.search.interval import search_interval
 from runner.sweep.search.journal import ask_again, journal_lock
 from runner.sweep.search.objective import check_measured, objective_of, objective_value
 from runner.sweep.search.search_space import Search
-from runner.sweep.search.search_trials import finished, journal_path, reopened, tell, trial_job
+from runner.sweep.search.search_trials import (
+    finished,
+    journal_path,
+    objective_measured,
+    reopened,
+    tell,
+    trial_job,
+)
 from runner.sweep.search.whole_keys import in_whole_numbers
 
 if TYPE_CHECKING:
@@ -58,11 +64,11 @@ def run_search(search: Search) -> int:
         search.space, [*search.lines, *(f"{key}={each}" for key, each in values.items())]
     )
     distributions = {key: optuna_distribution(override) for key, override in space.items()}
-    objective, root = objective_of(first.config), first.config.output_root
-    metric = objective.metric
+    objective_of(first.config)  # a wrong name is found before torch is imported
     fails_fast(first.config)
+    objective, root = objective_measured(first), first.config.output_root
+    metric = objective.metric
     path, search_path = journal_path(search, objective, root), searched(hydra_lines(search))
-    Store(root).require_writable()
     outcome, jobs = Outcome(), list[Job]()
     left = list[tuple[optuna.trial.Trial, Job]]()
     with signals.commanding(), journal_lock(path) as lock, Progress():

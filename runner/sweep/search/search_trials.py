@@ -10,9 +10,11 @@ from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.store.short_hash import short_hash
 from runner.sweep.jobs import Job, jobs_of, requested
+from runner.sweep.preflight import preflight
 from runner.sweep.search.journal import asked_anew, opened
-from runner.sweep.search.objective import Objective, objective_value
+from runner.sweep.search.objective import Objective, check_measured, objective_of, objective_value
 from runner.sweep.search.search_space import Search
+from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
     import optuna
@@ -27,6 +29,18 @@ def trial_job(search: Search, params: dict[str, Any]) -> Job:
     lines = [*search.lines, *(f"{key}={value}" for key, value in params.items())]
     (job,) = jobs_of(requested(lines, multirun=False))
     return job
+
+
+def objective_measured(first: Job) -> Objective:
+    """What a search improves, one of whose trials is `first`: it is tried, and nothing is begun.
+
+    Raises:
+        UserError: where it is refused, or will not have the objective.
+    """
+    problems = preflight([first])
+    objective = objective_of(first.config, task_of(first.config).measured(first.config, problems))
+    check_measured(first.config, problems, objective.metric)
+    return objective
 
 
 def journal_path(search: Search, objective: Objective, root: str) -> Path:
