@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
 from runner import wandb_sweep
+from runner.execution.errors import UserError
 from runner.tasks.gaps.spectral_gap import SpectralGap
 from tests.support.commands import Call, refused
 from tests.support.searches import SEARCH, trials
@@ -75,3 +76,16 @@ def test_only_metrics_are_names_of_objectives(call: Call) -> None:
     said = refused(call, *SEARCH, "metric=standard", "objective=tw")
     assert "tv" in said
     assert "_optional_" not in said
+
+
+def test_a_table_of_an_experiment_is_not_searched(call: Call) -> None:
+    """The trials would be runs of the default target and sampler under the experiment's name."""
+    said = "error: A search takes no table of jobs, +experiment=pt_table1 was given: "
+    searched = (*BY_OPTUNA, "+experiment=pt_table1", "task.chains=interval(2,4)")
+    assert refused(call, *searched).startswith(said)
+    several = refused(call, *BY_OPTUNA, "+experiment=pt_table1,pt_table4", "task.chains=interval(2,4)")
+    assert several.startswith("error: +experiment must be one name in a search, ")
+    with pytest.raises(UserError, match=r"A search takes no table of jobs, "):
+        wandb_sweep.sweep_configuration(["+experiment=pt_table1", "task.chains=2,4"])
+    chosen = call(*searched, "target=bernoulli4", "sampler=gibbs", "task.steps=20", "metric=[tv]")
+    assert (chosen.status, len(trials(chosen.out))) == (0, 2)
