@@ -27,7 +27,7 @@ from runner.sweep.outcome import Outcome
 from runner.sweep.preflight import preflight
 from runner.sweep.search.interval import search_interval
 from runner.sweep.search.journal import ask_again, journal_lock
-from runner.sweep.search.objective import check_measured, objective_of, objective_value
+from runner.sweep.search.objective import check_measured, objective_of
 from runner.sweep.search.search_space import Search
 from runner.sweep.search.search_trials import (
     finished,
@@ -35,7 +35,8 @@ from runner.sweep.search.search_trials import (
     objective_measured,
     reopened,
     tell,
-    trial_job,
+    trial_jobs,
+    trial_value,
 )
 from runner.sweep.search.whole_keys import in_whole_numbers
 
@@ -59,18 +60,18 @@ def run_search(search: Search) -> int:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     distributions = {key: optuna_distribution(override) for key, override in search.space.items()}
     values = {key: _any_value(each) for key, each in distributions.items()}
-    first = trial_job(search, values)
+    first = trial_jobs(search, values)
     space = in_whole_numbers(
         search.space, [*search.lines, *(f"{key}={each}" for key, each in values.items())]
     )
     distributions = {key: optuna_distribution(override) for key, override in space.items()}
-    objective_of(first.config)  # a wrong name is found before torch is imported
-    fails_fast(first.config)
-    objective, root = objective_measured(first), first.config.output_root
+    objective_of(first[0].config)  # a wrong name is found before torch is imported
+    fast = fails_fast(first[0].config)
+    objective, root = objective_measured(first), first[0].config.output_root
     metric = objective.metric
     path, search_path = journal_path(search, objective, root), searched(hydra_lines(search))
     outcome, jobs = Outcome(), list[Job]()
-    left = list[tuple[optuna.trial.Trial, Job]]()
+    left = list[tuple[optuna.trial.Trial, list[Job]]]()
     with signals.commanding(), journal_lock(path) as lock, Progress():
         study = reopened(search, objective, path)
         while (number := len(finished(study)) + len(left)) < search.trials:
@@ -78,20 +79,22 @@ def run_search(search: Search) -> int:
             study.sampler = optuna.samplers.TPESampler(seed=search.seed * 1_000_003 + number)
             with signals.deferred():
                 trial = study.ask(distributions)
-            job = trial_job(search, trial.params)
-            problems = preflight([job])
-            check_measured(job.config, problems, metric)
-            found = compute(job, search_path, problems)
-            jobs.append(job)
+            own = trial_jobs(search, trial.params)
+            problems = preflight(own)
+            found = Outcome()
+            for job in own:
+                check_measured(job.config, problems, metric)
+                found.add(compute(job, search_path, problems))
+            jobs += own
             outcome.add(found)
-            value = objective_value(objective, root, job.run_ids.values())
+            value = trial_value(objective, own)
             lock.require()
             params = ", ".join(f"{key}={shown(each)}" for key, each in trial.params.items())
             if value is None:
-                left.append((trial, job))
+                left.append((trial, own))
                 why = "failed" if found.failures else "left to another process"
                 print(f"trial {number + 1} of {search.trials}: {why}, no {metric} with {params}")
-                if found.failures and fails_fast(job.config):
+                if found.failures and fast:
                     break
             else:
                 tell(study, trial, value)
@@ -99,9 +102,9 @@ def run_search(search: Search) -> int:
         if jobs:
             log_done(jobs, outcome, search_path)
         status = ended(jobs, outcome)
-        for trial, job in left:
+        for trial, own in left:
             # Another process may have ended a run meanwhile.
-            value = objective_value(objective, root, job.run_ids.values())
+            value = trial_value(objective, own)
             if value is None:
                 ask_again(study, trial)
             else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Glob, Override
 
 import conf
 from runner.config.choices import check_one_root
@@ -94,6 +94,6 @@ def _seeds(override: Override) -> str:
     line = override.input_line or ""
     if override.key_or_group != "seed" or not override.is_sweep_override():
         return line
-    if not (override.is_choice_sweep() or override.is_range_sweep()):
+    if override.is_interval_sweep() or isinstance(override.value(), Glob):
         raise UserError(f"seed takes whole numbers, such as seed=0,1 or seed=range(0,5); '{line}' was given.")
     return f"seed=[{','.join(override.sweep_string_iterator())}]"

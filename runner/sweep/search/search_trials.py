@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.config.compose import OF_A_COMMAND
 from runner.execution import signals
 from runner.execution.errors import UserError
+from runner.problem.problems import Problems
 from runner.store.short_hash import short_hash
 from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.preflight import preflight
@@ -20,26 +22,33 @@ if TYPE_CHECKING:
     import optuna
 
 
-def trial_job(search: Search, params: dict[str, Any]) -> Job:
-    """The job of the trial with these parameters.
+def trial_jobs(search: Search, params: dict[str, Any]) -> list[Job]:
+    """The jobs of the trial with these parameters: several where each seed is a job of its own.
 
     Raises:
         UserError: where it is refused without torch.
     """
     lines = [*search.lines, *(f"{key}={value}" for key, value in params.items())]
-    (job,) = jobs_of(requested(lines, multirun=False))
-    return job
+    return jobs_of(requested(lines, multirun=False))
 
 
-def objective_measured(first: Job) -> Objective:
-    """What a search improves, one of whose trials is `first`: it is tried, and nothing is begun.
+def trial_value(objective: Objective, jobs: Sequence[Job]) -> float | None:
+    """The objective of a trial with these jobs; None unless all their runs are measured."""
+    run_ids = [run_id for job in jobs for run_id in job.run_ids.values()]
+    return objective_value(objective, jobs[0].config.output_root, run_ids)
+
+
+def objective_measured(jobs: Sequence[Job]) -> Objective:
+    """What a search improves, one of whose trials has these jobs: they are tried, and nothing is begun.
 
     Raises:
         UserError: where it is refused, or will not have the objective.
     """
-    problems = preflight([first])
-    objective = objective_of(first.config, task_of(first.config).measured(first.config, problems))
-    check_measured(first.config, problems, objective.metric)
+    first, problems = jobs[0].config, Problems()
+    preflight(jobs, problems)
+    objective = objective_of(first, task_of(first).measured(first, problems))
+    for job in jobs:
+        check_measured(job.config, problems, objective.metric)
     return objective
 
 
@@ -78,8 +87,7 @@ def tell(study: optuna.Study, trial: optuna.trial.Trial, value: float) -> None:
 
 def _stands(search: Search, objective: Objective, trial: optuna.trial.FrozenTrial) -> bool:
     try:
-        job = trial_job(search, trial.params)
+        value = trial_value(objective, trial_jobs(search, trial.params))
     except UserError:
         return False
-    value = objective_value(objective, job.config.output_root, job.run_ids.values())
     return value is not None and value == float(trial.value)
