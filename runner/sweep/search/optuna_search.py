@@ -24,19 +24,21 @@ from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
-from runner.sweep.preflight import preflight
 from runner.sweep.search.interval import search_interval
 from runner.sweep.search.journal import ask_again, journal_lock
-from runner.sweep.search.objective import check_measured, objective_of
+from runner.sweep.search.objective import objective_of
 from runner.sweep.search.search_space import Search
 from runner.sweep.search.search_trials import (
+    REFUSED,
     finished,
     journal_path,
     objective_measured,
+    refuse,
     reopened,
     tell,
     trial_jobs,
     trial_value,
+    tried,
 )
 from runner.sweep.search.whole_keys import in_whole_numbers
 
@@ -48,10 +50,11 @@ def run_search(search: Search) -> int:
     """Computes the trials that are not done, and prints the best; the exit status.
 
     A trial that is not measured, since a run of it failed or is left to another process, is one of the trials
-    of this command and is asked again by the next one. With ``sweep.fail_fast`` it is the last one.
+    of this command and is asked again by the next one. With ``sweep.fail_fast`` it is the last one. One that
+    is refused before it starts is never measured: the search goes on elsewhere.
 
     Raises:
-        UserError: where a trial is refused before it starts.
+        UserError: where all trials are refused before they start.
         StorageError: where the disk refuses the journal.
         Interrupted: if the process was told to stop; the same command goes on with the same trials.
     """
@@ -79,26 +82,32 @@ def run_search(search: Search) -> int:
             study.sampler = optuna.samplers.TPESampler(seed=search.seed * 1_000_003 + number)
             with signals.deferred():
                 trial = study.ask(distributions)
-            own = trial_jobs(search, trial.params)
-            problems = preflight(own)
+            params = ", ".join(f"{key}={shown(each)}" for key, each in trial.params.items())
+            where = f"trial {number + 1} of {search.trials}"
+            try:
+                own = trial_jobs(search, trial.params)
+                problems = tried(own, metric)
+            except UserError as error:
+                lock.require()
+                refuse(study, trial, error)
+                print(f"{where}: refused, no {metric} with {params}: {error}")
+                continue
             found = Outcome()
             for job in own:
-                check_measured(job.config, problems, metric)
                 found.add(compute(job, search_path, problems))
             jobs += own
             outcome.add(found)
             value = trial_value(objective, own)
             lock.require()
-            params = ", ".join(f"{key}={shown(each)}" for key, each in trial.params.items())
             if value is None:
                 left.append((trial, own))
                 why = "failed" if found.failures else "left to another process"
-                print(f"trial {number + 1} of {search.trials}: {why}, no {metric} with {params}")
+                print(f"{where}: {why}, no {metric} with {params}")
                 if found.failures and fast:
                     break
             else:
                 tell(study, trial, value)
-                print(f"trial {number + 1} of {search.trials}: {metric} = {value:.6g} with {params}")
+                print(f"{where}: {metric} = {value:.6g} with {params}")
         if jobs:
             log_done(jobs, outcome, search_path)
         status = ended(jobs, outcome)
@@ -110,10 +119,13 @@ def run_search(search: Search) -> int:
             else:
                 tell(study, trial, value)
         found_one = _print_best(search, study, metric)
+        refused = [each.user_attrs.get(REFUSED) for each in finished(study)]
     for place in outcome.places:
         print(place)
     if found_one:
         return status
+    if refused and all(refused) and not left:
+        raise UserError(refused[0])
     what = "repeat the command to compute what is missing" if left else "search other values"
     print(f"error: No trial of the search has a finite {metric}; {what}.", file=sys.stderr)
     return status or 1
@@ -154,7 +166,7 @@ def _any_value(each: Any) -> Any:
 
 def _print_best(search: Search, study: optuna.Study, metric: str) -> bool:
     """Prints the best trial and the command that repeats it; whether there is one, with a finite value."""
-    done = finished(study)
+    done = [each for each in finished(study) if REFUSED not in each.user_attrs]
     if not any(math.isfinite(each.value) for each in done):
         return False
     best = study.best_trial

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.config.compose import OF_A_COMMAND
 from runner.execution import signals
-from runner.execution.errors import UserError
+from runner.execution.errors import RunError, UserError
 from runner.problem.problems import Problems
 from runner.store.short_hash import short_hash
 from runner.sweep.jobs import Job, jobs_of, requested
@@ -20,6 +20,9 @@ from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
     import optuna
+
+REFUSED = "refused"
+"""The attribute of a trial that cannot be: why not."""
 
 
 def trial_jobs(search: Search, params: dict[str, Any]) -> list[Job]:
@@ -44,12 +47,23 @@ def objective_measured(jobs: Sequence[Job]) -> Objective:
     Raises:
         UserError: where it is refused, or will not have the objective.
     """
-    first, problems = jobs[0].config, Problems()
-    preflight(jobs, problems)
+    first, problems = jobs[0].config, preflight(jobs)
     objective = objective_of(first, task_of(first).measured(first, problems))
     for job in jobs:
         check_measured(job.config, problems, objective.metric)
     return objective
+
+
+def tried(jobs: Sequence[Job], metric: str) -> Problems:
+    """The problems of a trial with these jobs, which can begin and will have the value `metric`.
+
+    Raises:
+        UserError: where one of them is refused.
+    """
+    problems = preflight(jobs)
+    for job in jobs:
+        check_measured(job.config, problems, metric)
+    return problems
 
 
 def journal_path(search: Search, objective: Objective, root: str) -> Path:
@@ -73,10 +87,10 @@ def reopened(search: Search, objective: Objective, path: Path) -> optuna.Study:
 
 
 def finished(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
-    """The trials that have a value."""
-    import optuna
+    """The trials that have a value, and those that are refused."""
+    from optuna.trial import TrialState
 
-    return list(study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)))
+    return list(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)))
 
 
 def tell(study: optuna.Study, trial: optuna.trial.Trial, value: float) -> None:
@@ -85,9 +99,30 @@ def tell(study: optuna.Study, trial: optuna.trial.Trial, value: float) -> None:
         study.tell(trial, value)
 
 
+def refuse(study: optuna.Study, trial: optuna.trial.Trial, error: UserError) -> None:
+    """Writes into the journal that a trial cannot be: the search goes on elsewhere.
+
+    Raises:
+        RunError: where it is not the trial that is refused, as by a full disk.
+    """
+    import optuna
+
+    if isinstance(error, RunError):
+        raise error
+    with signals.deferred():
+        trial.set_user_attr(REFUSED, str(error))
+        study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+
+
 def _stands(search: Search, objective: Objective, trial: optuna.trial.FrozenTrial) -> bool:
     try:
-        value = trial_value(objective, trial_jobs(search, trial.params))
+        jobs = trial_jobs(search, trial.params)
+        if REFUSED in trial.user_attrs:
+            tried(jobs, objective.metric)
+            return False
+        value = trial_value(objective, jobs)
+    except RunError:
+        raise
     except UserError:
-        return False
+        return REFUSED in trial.user_attrs
     return value is not None and value == float(trial.value)
