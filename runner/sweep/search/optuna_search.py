@@ -70,8 +70,9 @@ def run_search(search: Search) -> int:
     distributions = {key: optuna_distribution(override) for key, override in space.items()}
     objective_of(first[0].config)  # a wrong name is found before torch is imported
     fast = fails_fast(first[0].config)
-    objective, root = objective_measured(first), first[0].config.output_root
-    metric = objective.metric
+    with signals.commanding(), Progress():
+        objective = objective_measured(first)
+    metric, root = objective.metric, first[0].config.output_root
     path, search_path = journal_path(search, objective, root), searched(hydra_lines(search))
     outcome, jobs = Outcome(), list[Job]()
     left = list[tuple[optuna.trial.Trial, list[Job]]]()
