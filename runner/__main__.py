@@ -85,15 +85,10 @@ def _main(argv: Sequence[str]) -> int:
 
 def _warn_of_one_run(request: Request) -> None:
     """Says that an experiment was started without -m, unless the target or the sampler is given, too."""
-    from runner.config.experiments.experiment_file import experiment_content
+    from runner.config.experiments.experiment_file import table_not_run
     from runner.config.overrides import EXPERIMENT, parse
 
-    given = {each.key_or_group: each for each in parse(request.plans[0].overrides)}
-    groups = {key.split(".", 1)[0] for key in given}
-    if EXPERIMENT not in given or groups & {"target", "sampler"}:
-        return
-    name = str(given[EXPERIMENT].value())
-    if (experiment_content(name, request.names).get("sweep") or {}).get("rows"):
+    if (name := table_not_run(parse(request.plans[0].overrides), request.names)) is not None:
         warn(
             f"`+{EXPERIMENT}={name}` without -m is one run with the default target and sampler; "
             "-m runs the table."

@@ -38,12 +38,14 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
         UserError: for a name, a key or a value that is refused, a sweep over nothing, or a grid of intervals.
     """
     from runner.config.compose import compose
+    from runner.config.experiments.experiment_file import check_searched
     from runner.config.values import seeds_of
     from runner.sweep.search.objective import KEY, check_same_measure, objective_of
     from runner.sweep.search.whole_keys import in_whole_numbers
 
     given = parse(lines)
     names = Names([override.input_line or "" for override in given if is_hydra(override)])
+    check_searched(given, names)
     swept = [override for override in given if override.is_sweep_override() and not is_hydra(override)]
     if not swept:
         raise UserError("A sweep needs a key with several values or an interval, such as sampler=dmala,acs.")

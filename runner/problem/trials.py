@@ -118,6 +118,21 @@ def check_metrics(problem: Problem) -> None:
         raise UserError(f"metric: {one_sentence(error)}.") from error
 
 
+def value_names(problem: Problem, metric: str) -> list[str] | None:
+    """Names of the values that a metric gives after a few steps; None where it cannot be tried on any.
+
+    Raises:
+        UserError: if the metric cannot be built, or the target or the kernel cannot serve it.
+    """
+    problem = _with_reference_sample(problem)
+    suite, draws = problem.suite(TRIAL_SEEDS, TRIAL_CHAINS, only=metric), _few_draws(problem)
+    with suppress(ValueError):
+        for step, (theta, info) in enumerate(draws, start=1):
+            suite.update(step, theta, info)
+        return list(suite.result())
+    return None
+
+
 def _with_reference_sample(problem: Problem) -> Problem:
     """The same problem; of a model that is still to be trained with any states as its reference sample."""
     if not _lacks_reference_sample(problem.target):

@@ -51,6 +51,9 @@ class Evaluate(PerSeedTask):
         target, _, _ = problems.shared(subject, config)
         check_likelihood(target, ais_settings(config))
 
+    def directions(self, config: DictConfig) -> Mapping[str, str]:
+        return {"log_likelihood": "max"}
+
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """The task, the model's weights and its data set: no target, sampler or metric is read."""
         path = model_file(config.model)

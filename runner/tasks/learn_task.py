@@ -42,6 +42,10 @@ class Learn(PerSeedTask):
 
         problems.shared(check_learning, config)
 
+    def directions(self, config: DictConfig) -> Mapping[str, str]:
+        validated = {} if config.task.validate_every is None else {"validation_log_likelihood": "max"}
+        return {"log_likelihood": "max", **validated}
+
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without metrics, since the task has its own, and with its own training in place of the target's.
 

@@ -22,6 +22,7 @@ class Sample(Task):
 
     uses_target = True
     own_streams = True
+    reads_metric = True
 
     def check_values(self, config: DictConfig) -> None:
         sample_settings(config)
@@ -32,6 +33,11 @@ class Sample(Task):
 
     def measured(self, config: DictConfig, problems: Problems) -> Collection[str]:
         return problems.of(config).suite([0], chains=2).metrics
+
+    def values_of(self, config: DictConfig, problems: Problems, metric: str) -> Collection[str] | None:
+        from runner.problem.trials import value_names
+
+        return value_names(problems.of(config), metric)
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without the keys that earlier versions had not, where their values change nothing (`UNLISTED`)."""

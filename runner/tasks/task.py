@@ -106,6 +106,9 @@ class Task(ABC):
     own_streams: bool = False
     """Whether its runs can have random numbers of their own (``streams=independent``)."""
 
+    reads_metric: bool = False
+    """Whether its runs have the values of what ``metric`` names; other tasks have values of their own."""
+
     spends: ClassVar[Mapping[str, str]] = {}
     """What a table says that its runs have taken: words for seconds of the summary or a metric, by name."""
 
@@ -133,6 +136,14 @@ class Task(ABC):
             Their names; None where the task does not tell.
         """
         return None
+
+    def values_of(self, config: DictConfig, problems: Problems, metric: str) -> Collection[str] | None:
+        """Names of the values that a metric of `config` gives; None where that is not known before a run."""
+        return None
+
+    def directions(self, config: DictConfig) -> Mapping[str, str]:
+        """Which of its own values are better small or large, ``min`` or ``max``: a search improves these."""
+        return {}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """The part of `parts` that can change the task's numbers."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from hydra.core.override_parser.types import Override
 
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, listed, nearest
@@ -28,6 +30,39 @@ def experiment_content(name: str, names: Names) -> dict[str, Any]:
             f"'{label}' was given."
         )
     return composed
+
+
+def table_not_run(given: Sequence[Override], names: Names) -> str | None:
+    """The experiment of a command that composes none of its jobs, unless a target or a sampler is given, too.
+
+    Args:
+        given: overrides of a command that has no use for the rows of a table.
+
+    Returns:
+        Its name; None where there is no experiment, or one without rows.
+    """
+    by_key = {each.key_or_group: each for each in given}
+    groups = {key.split(".", 1)[0] for key in by_key}
+    if EXPERIMENT not in by_key or groups & {"target", "sampler"}:
+        return None
+    name = str(by_key[EXPERIMENT].value())
+    return name if (experiment_content(name, names).get("sweep") or {}).get("rows") else None
+
+
+def check_searched(given: Sequence[Override], names: Names) -> None:
+    """Refuses an experiment in a search, whose trials would be none of its jobs.
+
+    Raises:
+        UserError: naming it.
+    """
+    for each in given:
+        if each.key_or_group == EXPERIMENT and each.is_sweep_override():
+            raise UserError(f"+{EXPERIMENT} must be one name in a search, '{each.input_line}' was given.")
+    if (name := table_not_run(given, names)) is not None:
+        raise UserError(
+            f"A search takes no table of jobs, +{EXPERIMENT}={name} was given: it needs target=NAME or "
+            "sampler=NAME to say what it searches."
+        )
 
 
 def check_scales(place: str, given: Iterable[Any], composed: Mapping[str, Any], names: Names) -> None:

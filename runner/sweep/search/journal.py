@@ -65,7 +65,7 @@ def ask_again(study: optuna.Study, trial: optuna.trial.FrozenTrial | optuna.tria
 
 
 def asked_anew(path: Path, study: optuna.Study, wrong: Sequence[optuna.trial.FrozenTrial]) -> optuna.Study:
-    """The study without the values of the trials `wrong`, which are asked again; its journal is set aside.
+    """The study without the results of the trials `wrong`, which are asked again; its journal is set aside.
 
     Optuna lets no finished trial be changed, so that another journal takes its place.
     """
@@ -77,8 +77,8 @@ def asked_anew(path: Path, study: optuna.Study, wrong: Sequence[optuna.trial.Fro
         new.enqueue_trial(trial.params)
     with signals.deferred():
         warn(
-            f"the journal {path} counts {len(wrong)} of its trials as infinitely bad that are not; it was "
-            f"moved to {set_aside(path)}, and these trials are asked again."
+            f"the journal {path} has results of {len(wrong)} trials that are not those of their runs now; it "
+            f"was moved to {set_aside(path)}, and these trials are asked again."
         )
         draft.rename(path)
     return _study(path, direction)

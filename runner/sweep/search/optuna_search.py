@@ -9,29 +9,37 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.types import Override, Transformer
 
-from runner.config.compose import OF_A_COMMAND, searched
+from runner.config.compose import searched
 from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.execution.progress import Progress
-from runner.store.run_store import Store
-from runner.store.short_hash import short_hash
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute
-from runner.sweep.jobs import Job, jobs_of, requested
+from runner.sweep.jobs import Job
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
-from runner.sweep.preflight import preflight
 from runner.sweep.search.interval import search_interval
-from runner.sweep.search.journal import ask_again, asked_anew, journal_lock, opened
-from runner.sweep.search.objective import check_measured, objective_of, objective_value
+from runner.sweep.search.journal import ask_again, journal_lock
+from runner.sweep.search.objective import objective_of
 from runner.sweep.search.search_space import Search
+from runner.sweep.search.search_trials import (
+    REFUSED,
+    finished,
+    journal_path,
+    objective_measured,
+    refuse,
+    reopened,
+    tell,
+    trial_jobs,
+    trial_value,
+    tried,
+)
 from runner.sweep.search.whole_keys import in_whole_numbers
 
 if TYPE_CHECKING:
@@ -42,10 +50,11 @@ def run_search(search: Search) -> int:
     """Computes the trials that are not done, and prints the best; the exit status.
 
     A trial that is not measured, since a run of it failed or is left to another process, is one of the trials
-    of this command and is asked again by the next one. With ``sweep.fail_fast`` it is the last one.
+    of this command and is asked again by the next one. With ``sweep.fail_fast`` it is the last one. One that
+    is refused before it starts is never measured: the search goes on elsewhere.
 
     Raises:
-        UserError: where a trial is refused before it starts.
+        UserError: where all trials are refused before they start.
         StorageError: where the disk refuses the journal.
         Interrupted: if the process was told to stop; the same command goes on with the same trials.
     """
@@ -54,57 +63,70 @@ def run_search(search: Search) -> int:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     distributions = {key: optuna_distribution(override) for key, override in search.space.items()}
     values = {key: _any_value(each) for key, each in distributions.items()}
-    first = _job(search, values)
+    first = trial_jobs(search, values)
     space = in_whole_numbers(
         search.space, [*search.lines, *(f"{key}={each}" for key, each in values.items())]
     )
     distributions = {key: optuna_distribution(override) for key, override in space.items()}
-    metric, direction = objective_of(first.config)
-    fails_fast(first.config)
-    path, search_path = _journal(search, first), searched(hydra_lines(search))
-    Store(first.config.output_root).require_writable()
+    objective_of(first[0].config)  # a wrong name is found before torch is imported
+    fast = fails_fast(first[0].config)
+    with signals.commanding(), Progress():
+        objective = objective_measured(first)
+    metric, root = objective.metric, first[0].config.output_root
+    path, search_path = journal_path(search, objective, root), searched(hydra_lines(search))
     outcome, jobs = Outcome(), list[Job]()
-    left = list[tuple[optuna.trial.Trial, Job]]()
+    left = list[tuple[optuna.trial.Trial, list[Job]]]()
     with signals.commanding(), journal_lock(path) as lock, Progress():
-        study = _opened(search, path, direction)
-        while (number := len(_done(study)) + len(left)) < search.trials:
+        study = reopened(search, objective, path)
+        while (number := len(finished(study)) + len(left)) < search.trials:
             # Each trial has a seed of its own, so that a search that goes on is one that never stopped.
             study.sampler = optuna.samplers.TPESampler(seed=search.seed * 1_000_003 + number)
             with signals.deferred():
                 trial = study.ask(distributions)
-            job = _job(search, trial.params)
-            problems = preflight([job])
-            check_measured(job.config, problems, metric)
-            found = compute(job, search_path, problems)
-            jobs.append(job)
-            outcome.add(found)
-            value = objective_value(job.config, job.run_ids)
-            lock.require()
             params = ", ".join(f"{key}={shown(each)}" for key, each in trial.params.items())
+            where = f"trial {number + 1} of {search.trials}"
+            try:
+                own = trial_jobs(search, trial.params)
+                problems = tried(own, metric)
+            except UserError as error:
+                lock.require()
+                refuse(study, trial, error)
+                print(f"{where}: refused, no {metric} with {params}: {error}")
+                continue
+            found = Outcome()
+            for job in own:
+                found.add(compute(job, search_path, problems))
+            jobs += own
+            outcome.add(found)
+            value = trial_value(objective, own)
+            lock.require()
             if value is None:
-                left.append((trial, job))
+                left.append((trial, own))
                 why = "failed" if found.failures else "left to another process"
-                print(f"trial {number + 1} of {search.trials}: {why}, no {metric} with {params}")
-                if found.failures and fails_fast(job.config):
+                print(f"{where}: {why}, no {metric} with {params}")
+                if found.failures and fast:
                     break
             else:
-                _tell(study, trial, value)
-                print(f"trial {number + 1} of {search.trials}: {metric} = {value:.6g} with {params}")
+                tell(study, trial, value)
+                print(f"{where}: {metric} = {value:.6g} with {params}")
         if jobs:
             log_done(jobs, outcome, search_path)
         status = ended(jobs, outcome)
-        for trial, job in left:
+        for trial, own in left:
             # Another process may have ended a run meanwhile.
-            value = objective_value(job.config, job.run_ids)
+            value = trial_value(objective, own)
             if value is None:
                 ask_again(study, trial)
             else:
-                _tell(study, trial, value)
+                tell(study, trial, value)
         found_one = _print_best(search, study, metric)
+        refused = [each.user_attrs.get(REFUSED) for each in finished(study)]
     for place in outcome.places:
         print(place)
     if found_one:
         return status
+    if refused and all(refused) and not left:
+        raise UserError(refused[0])
     what = "repeat the command to compute what is missing" if left else "search other values"
     print(f"error: No trial of the search has a finite {metric}; {what}.", file=sys.stderr)
     return status or 1
@@ -143,35 +165,9 @@ def _any_value(each: Any) -> Any:
     return each.choices[0] if hasattr(each, "choices") else each.low
 
 
-def _job(search: Search, values: dict[str, Any]) -> Job:
-    lines = [*search.lines, *(f"{key}={value}" for key, value in values.items())]
-    (job,) = jobs_of(requested(lines, multirun=False))
-    return job
-
-
-def _journal(search: Search, job: Job) -> Path:
-    """Where the trials of this search are kept, under the output root."""
-    how = tuple(f"sweep.{key}=" for key in OF_A_COMMAND)
-    lines = [line for line in search.lines if not line.lstrip("+").startswith(how)]
-    content = {"lines": sorted(lines), "seed": search.seed}
-    content |= {"space": sorted(str(each.input_line) for each in search.space.values())}
-    return Path(job.config.output_root) / "optuna" / f"{short_hash(content)}.log"
-
-
-def _opened(search: Search, path: Path, direction: str) -> optuna.Study:
-    """The study; infinite values of an earlier version that are not those of the runs are asked again."""
-    study, wrong = opened(path, direction), []
-    for trial in _done(study):
-        if not math.isfinite(trial.value):
-            job = _job(search, trial.params)
-            value = objective_value(job.config, job.run_ids)
-            wrong += [trial] if value is None or math.isfinite(value) else []
-    return asked_anew(path, study, wrong) if wrong else study
-
-
 def _print_best(search: Search, study: optuna.Study, metric: str) -> bool:
     """Prints the best trial and the command that repeats it; whether there is one, with a finite value."""
-    done = _done(study)
+    done = [each for each in finished(study) if REFUSED not in each.user_attrs]
     if not any(math.isfinite(each.value) for each in done):
         return False
     best = study.best_trial
@@ -179,14 +175,3 @@ def _print_best(search: Search, study: optuna.Study, metric: str) -> bool:
     print(f"Best of {len(done)} trials: {metric} = {best.value:.6g}")
     print(shlex.join(["python", "-m", "runner", *search.lines, *chosen]))
     return True
-
-
-def _tell(study: optuna.Study, trial: optuna.trial.Trial, value: float) -> None:
-    with signals.deferred():
-        study.tell(trial, value)
-
-
-def _done(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
-    import optuna
-
-    return list(study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)))

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Glob, Override
 
 import conf
 from runner.config.choices import check_one_root
-from runner.config.overrides import is_hydra, parse
+from runner.config.experiments.experiment_file import check_searched
+from runner.config.overrides import Names, is_hydra, parse
 from runner.execution.errors import UserError, unknown
 from runner.files.plain_yaml import plain_yaml
 from runner.sweep.search.objective import check_same_measure
@@ -42,13 +43,15 @@ def wanted_search(lines: Sequence[str]) -> Search | None:
     """The search that a command asks for; None where it asks for another sweeper.
 
     Raises:
-        UserError: for a sweep over output roots, where Optuna is not installed, for a key or value of the
-            sweeper that is refused, or where nothing is searched.
+        UserError: for a sweep over output roots, a table of an experiment, seeds that are no list, where
+            Optuna is not installed, for a key or value of the sweeper that is refused, or where nothing is
+            searched.
     """
     every = parse(lines)
     for each in every:
         check_one_root(each)
         check_same_measure(each)
+    check_searched(every, Names([each.input_line or "" for each in every if is_hydra(each)]))
     given = list({each.get_key_element(): each for each in every}.values())
     if not any(each.key_or_group == "hydra/sweeper" and each.value() == NAME for each in given):
         return None
@@ -91,4 +94,6 @@ def _seeds(override: Override) -> str:
     line = override.input_line or ""
     if override.key_or_group != "seed" or not override.is_sweep_override():
         return line
+    if override.is_interval_sweep() or isinstance(override.value(), Glob):
+        raise UserError(f"seed takes whole numbers, such as seed=0,1 or seed=range(0,5); '{line}' was given.")
     return f"seed=[{','.join(override.sweep_string_iterator())}]"

@@ -40,6 +40,9 @@ class SpectralGap(PerSeedTask):
     def check(self, config: DictConfig, problems: Problems) -> None:
         problems.shared(check_gap, config)
 
+    def directions(self, config: DictConfig) -> Mapping[str, str]:
+        return {"inverse_gap": "min"}
+
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without metrics, since there are no draws; without the sampler where the gap is a diffusion's."""
         read = {"target": target_identity(parts["target"]), "task": parts["task"]}

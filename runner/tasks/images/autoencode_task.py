@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,9 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
 
 class Autoencode(ImageTask):
     """Fits autoencoders to a sampler's images and tests them on the data set's test images."""
+
+    def directions(self, config: DictConfig) -> Mapping[str, str]:
+        return {"mse": "min", "psnr": "max", "ssim": "max", "pixel_log_likelihood": "max"}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         parts = super().identity(config, parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 class Classify(ImageTask):
     """Sorts a sampler's images by a LeNet-5 that is fitted to the data set's labelled training images."""
+
+    def directions(self, config: DictConfig) -> Mapping[str, str]:
+        return {"class_tv": "min"}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """What makes the images, and labels that are not known."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
+from runner.execution.errors import UserError
 from runner.files.locks import Lock
 from runner.store import run_locks
 from runner.tasks.sample import NotANumberError, Sampling
+from runner.tasks.sample_task import Sample
 from tests.support.commands import Call, refused
 from tests.support.searches import SEARCH, trials
 
@@ -100,6 +103,41 @@ def test_a_trial_whose_chains_met_nan_is_infinitely_bad(call: Call, monkeypatch:
     assert (second.status, second.out, second.err) == (1, "", said)
 
 
+def test_a_trial_that_is_refused_does_not_end_a_search(call: Call) -> None:
+    words = [*SEARCH, "task.burn_in=tag(int,interval(1,80))", "hydra.sweeper.n_trials=4"]
+    first = call(*words)
+    assert (first.status, first.err) == (0, "")
+    assert [each.split(" ")[0] for each in trials(first.out)] == ["refused,", "refused,", "tv", "refused,"]
+    places = [each.split(": task.burn_in must be ")[0] for each in trials(first.out)[:2]]
+    assert places[0].startswith("refused, no tv with sampler.step_size=")
+    assert places[0] != places[1]
+    assert "Best of 1 trials: tv = " in first.out
+    again = call(*words)
+    assert (again.status, again.out) == (0, "".join(first.out.splitlines(keepends=True)[4:]))
+    more = call(*words[:-1], "hydra.sweeper.n_trials=5")
+    assert (more.status, len(trials(more.out))) == (0, 1)
+
+
+def test_a_trial_that_is_refused_no_longer_is_asked_again(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(task: Sample, config: object, problems: object) -> None:
+        if next(tries) > 0:
+            raise UserError("Not now.")
+
+    with monkeypatch.context() as patch:
+        tries = count()
+        patch.setattr(Sample, "check", refuse)
+        ended = call(*TWO)
+        assert (ended.status, ended.err) == (2, "error: Not now.\n")
+        assert len(trials(ended.out)) == 2
+        tries = count()
+        assert call(*TWO).err == ended.err, "the reason is kept"
+    second = call(*TWO)
+    assert (second.status, len(trials(second.out))) == (0, 2)
+    assert trials(second.out) == trials(call(*TWO, "output_root=whole").out)
+
+
 def test_a_run_of_another_process_has_no_value(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = call(*TWO)
     for path in [*Path("outputs/optuna").glob("*.log"), *Path("outputs/runs").glob("*/summary.json")]:
@@ -117,15 +155,14 @@ def test_a_run_of_another_process_has_no_value(call: Call, monkeypatch: pytest.M
 
 
 def test_a_trial_that_lacks_the_objective_is_refused_before_it_begins(call: Call) -> None:
-    """By a metric that is optional, with and without its name; and so is a trial of a W&B sweep."""
+    """By a metric that is optional; so is a trial of a W&B sweep. The first one is one that is measured."""
     lattice = ("sampler=gibbs", "target=ising", "scale=smoke", "task.steps=20", "task.chains=2")
     said = "objective must name a metric that is measured, 'tv' was given, which target=ising with sampler="
     assert said in refused(call, *lattice, "objective=tv")
     search = ("-m", "hydra/sweeper=optuna", *lattice, "task.record=1,2", "hydra.sweeper.n_trials=2")
-    for objective, name in ((["objective=tv"], "tv"), ([], "kl")):
-        ended = call(*search, *objective)
-        assert ended.status == 2
-        assert said.replace("'tv'", f"'{name}'") in ended.err
-        assert trials(ended.out) == []
-        assert not list(Path("outputs").glob("runs/*"))
+    ended = call(*search, "objective=tv")
+    assert (ended.status, trials(ended.out)) == (2, [])
+    assert said in ended.err
+    assert not list(Path("outputs").glob("runs/*"))
     assert call(*lattice, "objective=ess").status == 0
+    assert [each.split(" = ")[0] for each in trials(call(*search).out)] == ["ess", "ess"]

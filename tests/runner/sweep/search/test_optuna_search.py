@@ -51,6 +51,19 @@ def test_a_search_that_goes_on_is_one_that_never_stopped(
     assert f"Best of 4 trials: tv = {best:.6g}" in again.out
 
 
+def test_seeds_that_are_jobs_of_their_own_are_one_trial(call: Call) -> None:
+    """A target of the seed is another one for each, such as a spin glass of couplings of its own."""
+    words = ["target=spin_glass", "target.size=2", "target.instance_seed=${seed}", "hydra.sweeper.n_trials=2"]
+    ended = call(*SEARCH, *words)
+    assert (ended.status, len(trials(ended.out))) == (0, 2), ended
+    found = [json.loads(path.read_text()) for path in Path("outputs").glob("runs/*/summary.json")]
+    own = [each["metrics"]["tv"] for each in found]
+    assert len(own) == 4
+    values = [float(line.split(" = ")[1].split()[0]) for line in trials(ended.out)]
+    assert sum(values) / 2 == pytest.approx(sum(own) / 4, rel=1e-5)
+    assert trials(call(*SEARCH, *words).out) == []
+
+
 def test_the_ends_of_an_interval_of_whole_numbers_are_whole() -> None:
     (each,) = parse(["task.steps=tag(int,log,interval(0.5,5.5))"])
     found = optuna_distribution(each)
@@ -86,6 +99,8 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them() -> None:
             "objective must be the same in all trials of a search, ",
         ),
         (["task.steps=glob(1*)"], "'task.steps=glob(1*)' is a sweep over nothing."),
+        (["seed=interval(0,5)"], "seed takes whole numbers, such as seed=0,1 or "),
+        (["seed=glob(*)"], "'seed=glob(*)' was given."),
         (["sampler.step_size=interval(3,1)"], "from a smaller to a larger number"),
         (
             ["sampler.step_size=interval(1,inf)"],
