@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from metrics.metric import Context, UnsupportedMetric, by_seed
 from metrics.statistics.thinned_series import ThinnedSeries
+from samplers.kernel import Info
 from targets.checks import whole_number
 from targets.tabular.distinct_rows import Predictive
 
@@ -37,15 +41,40 @@ class PredictionErrors(ThinnedSeries):
     def __init__(self, context: Context, part: str, every: int) -> None:
         super().__init__(context, (context.seeds, 3), torch.float64, MOST, every)
         self.part = part
+        self.last = 0
+        """The last step of which it was told, evaluated or not."""
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        self.last = step
+        super().update(step, theta, info)
 
     def value(self, step: int, theta: Tensor) -> Tensor:
         return by_seed(self._measures, theta)
 
     def over(self, measure: int, *, last_half: bool) -> Tensor:
-        """The stored values of a measure, all or of the last half of the steps: ``(evaluations, seeds)``."""
-        from_step = self.steps[-1] / 2 if self.steps and last_half else 0
+        """The stored values of a measure, all or of the last half of the steps: ``(evaluations, seeds)``.
+
+        There are none in that half where `every` is longer than it.
+        """
+        from_step = self.last / 2 if last_half else 0
         first = sum(step <= from_step for step in self.steps)
         return self.rows[first:, :, measure]
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.last = max(self.last, other.last)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "last": self.last}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continues from a `state_dict`; of one without `last` the last evaluation is the last step.
+
+        Raises:
+            ValueError: if the saved rows have a different shape.
+        """
+        super().load_state_dict(state)
+        self.last = int(state.get("last", self.steps[-1] if self.steps else 0))
 
     def _measures(self, theta: Tensor) -> Tensor:
         """The three measures of one seed's chains ``(chains, d)``."""
@@ -79,5 +108,10 @@ def mean(values: Tensor) -> Tensor:
 
 
 def deviation(values: Tensor) -> Tensor:
-    """Population standard deviation over evaluations of values ``(evaluations, seeds)``, ``(seeds,)``."""
+    """Population standard deviation over evaluations of values ``(evaluations, seeds)``, ``(seeds,)``.
+
+    NaN without evaluations, of which torch would warn.
+    """
+    if not len(values):
+        return mean(values)
     return by_seed(lambda row: row.std(correction=0), values.T)

@@ -22,7 +22,7 @@ class PredictiveRMSE(Metric):
     """RMSE on the test rows of the chains' mean prediction at one step, every few steps.
 
     Values, one per seed:
-        predictive_rmse: mean over the evaluations in the second half of the steps.
+        predictive_rmse: mean over the evaluations in the second half of the steps; NaN without one.
         predictive_rmse_all_steps: mean over all evaluations; from the first step on, as in the paper, if
             there is no burn-in.
         predictive_rmse_sd: standard deviation over all evaluations of the run, the paper's plus-minus; it is

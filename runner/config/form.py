@@ -14,7 +14,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import GrammarParseError, InterpolationResolutionError, OmegaConfBaseException
 
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, listed
 
 GROUPS = (
     "target",
@@ -47,7 +47,10 @@ UNRESOLVED = ("${", "???")
 """Without them in its text a group has no reference, escaped or not, and no value that is missing."""
 
 PLAIN_SIGN = "where ${ is meant as text, write \\${ (in a shell, inside single quotes)"
-"""What is said where a reference leads nowhere: it may have been the name of a folder."""
+"""What is said where a reference leads to no group: it may have been the name of a folder."""
+
+MISSING = re.compile(r"^Interpolation key '(\w+(?:\.\w+)*)\.[^'.]+' not found")
+"""What OmegaConf says where a key is missing in the group that it names."""
 
 BLOCKS = ("sweep", "table")
 """An experiment's own, which no run reads."""
@@ -102,7 +105,7 @@ def _check_sweep(config: DictConfig) -> None:
     try:
         given = config.get("sweep")
     except OmegaConfBaseException as error:
-        raise unresolved("sweep", error) from error
+        raise unresolved("sweep", error, config) from error
     if not OmegaConf.is_dict(given):
         raise UserError(f"sweep must be a group of keys, {given!r} was given.")
 
@@ -127,16 +130,29 @@ def resolved_value(config: DictConfig, key: str, *, in_place: bool = False) -> A
     except OmegaConfBaseException as error:
         if in_place:
             return resolved_value(config, key)  # its error names the key inside a group
-        raise unresolved(getattr(error, "full_key", None) or key, error) from error
+        raise unresolved(getattr(error, "full_key", None) or key, error, config) from error
     except RecursionError as error:
         raise UserError(f"{key} is nested too deeply, or refers to itself.") from error
 
 
-def unresolved(key: str, error: OmegaConfBaseException) -> UserError:
-    """What is said of the value at `key` where OmegaConf cannot resolve it."""
+def unresolved(key: str, error: OmegaConfBaseException, config: DictConfig | None = None) -> UserError:
+    """What is said of the value at `key` where OmegaConf cannot resolve it; of `config`, if that is known."""
     said = str(error).strip().split("\n", 1)[0].rstrip(".:")
-    reference = isinstance(error, GrammarParseError | InterpolationResolutionError)
-    return UserError(f"{key} cannot be resolved: {said}{f'; {PLAIN_SIGN}' if reference else ''}.")
+    if isinstance(error, GrammarParseError | InterpolationResolutionError):
+        said += f"; {_others_there(said, config) or PLAIN_SIGN}"
+    return UserError(f"{key} cannot be resolved: {said}.")
+
+
+def _others_there(said: str, config: DictConfig | None) -> str | None:
+    """The keys beside the one that a reference names and does not find; None where there is no such group.
+
+    Such a reference was meant as one: ``${edlp.n_hidden.${target.tabular}}`` of another table.
+    """
+    missing = MISSING.search(said)
+    if missing is None or config is None:
+        return None
+    group = OmegaConf.select(config, missing[1], default=None)
+    return f"{missing[1]} has {listed(map(str, group))}" if OmegaConf.is_dict(group) else None
 
 
 def _walk(node: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

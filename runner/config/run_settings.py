@@ -38,6 +38,9 @@ CODE = "code"
 CONTENT = "content"
 """Where the written configuration of a run has digests of the files of its target, by their keys."""
 
+UNKNOWN_DATA = "data"
+"""Its key there for the files of a data set that are not known; runs without it are on the known files."""
+
 UNLISTED = {"task.keep": 0, "task.series": 0}
 """Settings that runs of earlier versions have not, with the value that changes nothing.
 
@@ -56,7 +59,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
 
     What a scale offers is left out: the task's settings say what of it was used. The options of metrics are
     settings, as ``metric.time_to_target.gap``; which metrics there are is none. A group with code of the
-    user's own has a digest of it, as ``sampler.code``, and a file of the target, as ``target.file.content``.
+    user's own has a digest of it, as ``sampler.code``, and a file of the target, as ``target.file.content``;
+    files of a data set that are not known have theirs at ``target.data.content``.
     """
     found: Settings = {}
     for group in CHOSEN:

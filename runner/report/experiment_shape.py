@@ -7,6 +7,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from runner.config.experiments.changing_overrides import changing_overrides
 from runner.config.experiments.experiment_file import check_scales, experiment_content
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, nearest, unknown
@@ -19,7 +20,8 @@ def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
     """The shape of the table of experiment `name`.
 
     Args:
-        overrides: those of the command; Hydra's own say where else experiments lie.
+        overrides: those of the command; Hydra's own say where else experiments lie, and those that change
+            the runs stand below the table.
 
     Raises:
         UserError: if there is no such experiment, or it has no table or a mistake in it.
@@ -30,7 +32,12 @@ def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
     composed = experiment_content(name, names)
     if "table" not in composed:
         raise UserError(f"Experiment {name} has no table block.")
-    return _shape(name, composed, names)
+    shape = _shape(name, composed, names)
+    if changing := changing_overrides(name, overrides):
+        shape.notes.append(
+            f"Overrides: {', '.join(changing)}; captions and notes describe the experiment without them."
+        )
+    return shape
 
 
 def check_figures(overrides: Sequence[str], names: Names) -> None:

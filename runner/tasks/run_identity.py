@@ -8,12 +8,12 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.data.instance_files import file_digests
 from runner.config.run_settings import COMPILE, CONTENT
 from runner.config.values import INDEPENDENT, SHARED, streams_of
 from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
+from runner.models.data_contents import data_contents
 from runner.models.identity import training_sampler, tuning_identity, unknown_data
 from runner.store.short_hash import SCHEMA, short_hash
 from runner.store.written_config import written_settings
@@ -86,14 +86,14 @@ def written_run(config: DictConfig) -> dict[str, Any]:
     """What is written of `config` with each of its runs, without the seed; a compiled one says that it is.
 
     The target is as its task reads it: a model that is named is what its file says. Digests of the target's
-    other files stand at `CONTENT`.
+    other files stand at `CONTENT`, with those of data that are not known.
     """
     compiled = compile_identity(config, device_type(config.device))
     written = written_settings(config)
     # Where a file is gone meanwhile, the run fails by that.
     with suppress(UserError):
         written["target"] = task_of(config).target_read(config)
-        if isinstance(written["target"], Mapping) and (found := file_digests(written["target"])):
+        if isinstance(written["target"], Mapping) and (found := data_contents(config, written["target"])):
             written[CONTENT] = found
     return written | ({COMPILE: True} if compiled else {})
 

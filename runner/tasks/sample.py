@@ -20,6 +20,7 @@ from runner.problem.build import Problem, beta, label
 from runner.store.arrays.pictures import Pictures, suite_pictures
 from runner.tasks.stream_seeds import stream_seeds
 from runner.tasks.task import SeedError
+from samplers.choice import of_chains
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import State
 from samplers.seed_blocks import in_seed_blocks
@@ -34,14 +35,16 @@ COUNTS = ("step", "evaluations", "seconds", "wall_seconds", "records")
 
 
 class NotANumberError(SeedError):
-    """Chains of some seeds met a log density that is NaN or infinite."""
+    """Chains of some seeds met a log density that is NaN or infinite, or stand at such an auxiliary."""
 
-    def __init__(self, target: str, step: int, seeds: list[int]) -> None:
-        listed = ", ".join(map(str, seeds))
-        super().__init__(
-            f"The target {target} gave NaN or infinity as a log density by step {step} (seed {listed}).",
-            seeds,
-        )
+    def __init__(self, target: str, step: int, seeds: list[int], auxiliary: str | None = None) -> None:
+        where = f"by step {step} (seed {', '.join(map(str, seeds))})."
+        said = f"The target {target} gave NaN or infinity as a log density {where}"
+        if auxiliary is not None:
+            said = (
+                f"The auxiliary variable {auxiliary} of the chains on {target} became NaN or infinite {where}"
+            )
+        super().__init__(f"{said} {where}", seeds)
 
 
 @dataclass
@@ -97,9 +100,14 @@ class Sampling:
             NotANumberError: if chains met NaN.
         """
         self.walk()
-        bad = self.not_a_number()
-        if bad:
-            raise NotANumberError(str(self.problem.config.target._target_), self.step, bad)
+        target = str(self.problem.config.target._target_)
+        if bad := self.not_a_number():
+            raise NotANumberError(target, self.step, bad)
+        for name in self.problem.kernel.persistent_aux:
+            values = self.state.aux[name]
+            own = of_chains(values, self.state.log_prob.shape)
+            if own and (bad := self._seeds_where(~values.isfinite())):
+                raise NotANumberError(target, self.step, bad, name)
 
     @torch.no_grad()
     def walk(self) -> None:
@@ -179,10 +187,15 @@ class Sampling:
 
     def not_a_number(self) -> list[int]:
         """The seeds whose chains met NaN as a log density since the last call, or stand at infinity."""
-        log_prob = _by_seed(self.state.log_prob)
-        bad = self.acceptance_sum.isnan().any(-1) | ~log_prob.isfinite().all(-1)
+        bad = self._seeds_where(self.acceptance_sum.isnan() | ~self.state.log_prob.isfinite())
         self.acceptance_sum.zero_()
-        return [seed for seed, is_bad in zip(self.seeds, bad.tolist(), strict=True) if is_bad]
+        return bad
+
+    def _seeds_where(self, bad: Tensor) -> list[int]:
+        """The seeds for which any of ``(*axes, seeds, chains, ...)`` is true."""
+        place = self.state.log_prob.dim() - 2
+        found = bad.movedim(place, 0).flatten(1).any(-1).tolist()
+        return [seed for seed, is_bad in zip(self.seeds, found, strict=True) if is_bad]
 
 
 def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
@@ -194,8 +207,3 @@ def begin(problem: Problem, seeds: Sequence[int]) -> Sampling:
     state = problem.kernel.start(problem.target, theta, beta(problem), streams)
     zeros = torch.zeros((len(seeds), problem.settings.chains), dtype=theta.dtype, device=problem.device)
     return Sampling(problem, seeds, state, streams, problem.suite(seeds), zeros)
-
-
-def _by_seed(values: Tensor) -> Tensor:
-    """``(*axes, seeds, chains)`` as ``(seeds, everything else)``."""
-    return values.movedim(-2, 0).flatten(1)

@@ -15,7 +15,8 @@ class EDULA(EDMALA):
     Source: EDLP, Algorithm 1.
 
     Args:
-        step_size, eta, auxiliary_step_size: as those of `EDMALA`.
+        step_size, eta, auxiliary_step_size: as those of `EDMALA`; alpha_a must be below 4 eta, from where on
+            theta_a diverges.
     """
 
     exact = False

@@ -25,6 +25,9 @@ class EntropicKernel(Kernel):
         eta: variance of theta_a around theta, in squared state units.
         auxiliary_step_size: alpha_a of theta_a; None where theta_a is drawn from its conditional.
         adjusted: whether moves are accepted or rejected; the kernel is exact only if they are.
+
+    Raises:
+        ValueError: if a hyperparameter is not positive, or theta_a would diverge (`check_stable`).
     """
 
     exact = True
@@ -36,6 +39,8 @@ class EntropicKernel(Kernel):
         self.eta, self.auxiliary_step_size = positive_number("eta", eta), auxiliary_step_size
         if auxiliary_step_size is not None:
             self.auxiliary_step_size = positive_number("auxiliary_step_size", auxiliary_step_size)
+            if not adjusted:
+                check_stable(self.auxiliary_step_size, self.eta)
         self.proposal = EntropicLangevin(self.step_size, self.eta, self.auxiliary_step_size)
         self.adjusted, self.exact = adjusted, claims_exact(type(self), adjusted)
 
@@ -53,3 +58,18 @@ class EntropicKernel(Kernel):
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         self.check(target)
         return replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta.clone()})
+
+
+def check_stable(auxiliary_step_size: float, eta: float) -> None:
+    """Refuses alpha_a from 4 eta on where every move is taken.
+
+    A step multiplies the gap theta - theta_a by 1 - alpha_a / (2 eta); from -1 on the gap grows without end.
+
+    Raises:
+        ValueError: if it is so.
+    """
+    if auxiliary_step_size >= 4.0 * eta:
+        raise ValueError(
+            f"auxiliary_step_size must be below 4 eta, which is {4.0 * eta:g}, where every move is taken: "
+            f"theta_a would diverge, {auxiliary_step_size!r} was given"
+        )

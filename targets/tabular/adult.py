@@ -44,10 +44,11 @@ def load_adult(root: str | None, *, files: Mapping[str, str], **form: Unpack[Tab
 def _people(path: Path) -> Columns:
     """The rows of one file; the test file starts with a comment, and its labels end with a full stop."""
     frame = read_table(path, COLUMNS, header=False, comment="|")
-    frame = frame[(frame != UNKNOWN).all(axis=1)]
+    # An empty field is unknown as well; it would be one more category.
+    frame = frame[(frame != UNKNOWN).all(axis=1) & frame[CATEGORIES].notna().all(axis=1)]
     if frame.empty:
         raise DataError(f"'{path}' holds no rows without unknown entries")
-    income = frame["income"].str.rstrip(".")
+    income = frame["income"].astype("string").str.rstrip(".")
     wrong = income[~income.isin((RICH, POOR))]
     if len(wrong):
         raise DataError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from targets.datasets.dataset import DataError
 from targets.tabular.preparation import Columns, TableForm, prepared, split_rows
-from targets.tabular.reading import located_files, numbers, read_table
+from targets.tabular.reading import categories, located_files, numbers, read_table
 from targets.tabular.tabular_data import TabularData
 
 NUMERIC = ["priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "age"]
@@ -42,6 +42,6 @@ def load_compas(root: str | None, *, file: str, **form: Unpack[TableForm]) -> Ta
     outcome = numbers(path, frame, [OUTCOME])[OUTCOME].to_numpy(dtype=np.float64)
     if not np.isin(outcome, (0.0, 1.0)).all():
         raise DataError(f"'{path}' must hold 0 or 1 in the column {OUTCOME}, it holds other numbers")
-    kept = Columns(numbers(path, frame, NUMERIC), frame[CATEGORIES], outcome)
+    kept = Columns(numbers(path, frame, NUMERIC), categories(path, frame, CATEGORIES), outcome)
     train, test = split_rows(kept, form["split_seed"])
     return prepared("compas", str(path), train, test, form["variants"])

@@ -52,7 +52,7 @@ def read_table(
         A frame indexed by row number from 0. Empty fields are NaN; text is stripped of white space.
 
     Raises:
-        DataError: if it cannot be read, lacks a column or has no rows.
+        DataError: if it cannot be read, lacks a column, has one twice but for white space, or has no rows.
     """
     try:
         with warnings.catch_warnings():
@@ -80,6 +80,12 @@ def read_table(
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise DataError(f"'{path}' must have the columns {_some(columns)}, it lacks {missing[0]}{more}")
+        # Of names that are the same in the file pandas numbers the later ones; the first is read.
+        twice = [column for column in columns if list(frame.columns).count(column) > 1]
+        if twice:
+            raise DataError(
+                f"'{path}' must have the column {twice[0]} once, another one differs in white space alone"
+            )
         frame = frame[list(columns)]
     elif frame.shape[1] != len(columns):
         raise DataError(f"'{path}' must have {len(columns)} columns, it has {frame.shape[1]}")
@@ -108,6 +114,24 @@ def numbers(path: Path, frame: pd.DataFrame, columns: Sequence[str], *, empty: b
         raise DataError(
             f"'{path}' must hold numbers in the column {columns[place]}, "
             f"{what} stands in row {frame.index[row] + 1}"
+        )
+    return found
+
+
+def categories(path: Path, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The `columns`, which are to be one-hot encoded, so that an empty field would be one more category.
+
+    Raises:
+        DataError: naming the first column and row (from 1) with an empty field.
+    """
+    found = frame[list(columns)]
+    empty = found.isna().to_numpy()
+    if empty.any():
+        place = int(np.argmax(empty.any(0)))
+        row = int(np.argmax(empty[:, place]))
+        raise DataError(
+            f"'{path}' must hold a category in the column {columns[place]}, "
+            f"nothing stands in row {frame.index[row] + 1}"
         )
     return found
 

@@ -42,6 +42,10 @@ class TabularData:
         name: such as ``compas``.
         train, validation, test: the parts; features are in units of the training rows' standard deviation.
         note: remark that must accompany results; None for the whole published set.
+
+    Raises:
+        DataError: if a part has no rows, other features than the training rows, a feature that is not finite,
+            or an outcome that is not from 0 to 1.
     """
 
     name: str
@@ -49,6 +53,30 @@ class TabularData:
     validation: Part
     test: Part
     note: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, part in self.parts.items():
+            self._check(name, part.inputs, part.outcome)
+
+    def _check(self, part: str, inputs: Tensor, outcome: Tensor) -> None:
+        if inputs.dim() != 2 or outcome.shape != inputs.shape[:1] or not len(outcome):
+            raise DataError(
+                f"the {part} part of {self.name} must have inputs (rows, features) and an outcome (rows,) of "
+                f"at least one row, shapes {tuple(inputs.shape)} and {tuple(outcome.shape)} were given"
+            )
+        if inputs.shape[1] != self.features:
+            raise DataError(
+                f"the {part} part of {self.name} must have the {self.features} features of the train part, "
+                f"{inputs.shape[1]} were given"
+            )
+        if not inputs.isfinite().all():
+            raise DataError(f"the inputs of the {part} part of {self.name} must be finite")
+        # Not a number compares false, too.
+        if not (good := (outcome >= 0.0) & (outcome <= 1.0)).all():
+            wrong = float(outcome[~good][0])
+            raise DataError(
+                f"the outcomes of the {part} part of {self.name} must be from 0 to 1, {wrong:g} was given"
+            )
 
     @property
     def parts(self) -> Mapping[str, Part]:

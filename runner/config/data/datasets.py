@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import yaml
 from omegaconf import DictConfig
 
 import conf
-from runner.config.data.known_files import added_identity, only_known, verifies
+from runner.config.data.known_files import added_identity, full_note, only_known, verifies
 from runner.execution.errors import UserError, listed, not_allowed, one_sentence, reason
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _load(
             found: Dataset = load(root=root, **arguments)
         except DataError as error:
             raise UserError(one_sentence(error)) from error
-    return found
+    return replace(found, note=full_note(found.note, spec, root))
 
 
 @functools.cache

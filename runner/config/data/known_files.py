@@ -97,6 +97,20 @@ def added_identity(
     return {"files": unknown} if unknown else {}
 
 
+def full_note(note: str | None, spec: Mapping[str, Any], root: Any) -> str | None:
+    """The `note` of a set that was loaded, with the files of it that are not known; None for nothing.
+
+    Args:
+        spec: the description of the set.
+        root: folder of all data sets.
+    """
+    unknown = [
+        f"not the known file {path} (its SHA-256 begins with {digest[:SHOWN]})"
+        for path, (_, digest) in _unknown(spec, root, ()).items()
+    ]
+    return "; ".join([*([note] if note else []), *unknown]) or None
+
+
 def file_places(spec: Mapping[str, Any]) -> list[dict[str, str]]:
     """Where the files of a set may be below the root, by role; the first complete place is read."""
     if "places" in spec:

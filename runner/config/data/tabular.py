@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
 from runner.config.data.datasets import NOT_LOADED, option
-from runner.config.data.known_files import added_identity, only_known, verifies
+from runner.config.data.known_files import added_identity, full_note, only_known, verifies
 from runner.execution.errors import UserError, one_sentence
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _load(name: str, split_seed: int, root: str | None, verify: bool) -> Tabular
     load = locate(spec["_target_"], f"conf/tabular/{name}._target_")
     with only_known(name, spec, root, verify):
         found: TabularData = load(root=root, split_seed=split_seed, **arguments)
-    return found
+    return replace(found, note=full_note(found.note, spec, root))
 
 
 def unknown_rows(config: DictConfig, name: Any) -> dict[str, Any]:

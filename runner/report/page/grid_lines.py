@@ -68,7 +68,7 @@ def show_grid(
     said = explanations(grid.shape, shown, marked=_names_samplers(grid))
     if text := named_best(" ".join([*_averaged(grid), *said]), best):
         console.print(Text(text, style="dim"))
-    for note in grid.shape.notes:
+    for note in (*_of_data(grid), *grid.shape.notes):
         console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:
@@ -98,6 +98,16 @@ def _averaged(grid: Grid) -> list[str]:
         return ["One seed, without an interval or a test."]
     number = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     return [f"Mean ± half the 95 % interval, n = {number} seeds."]
+
+
+def _of_data(grid: Grid) -> list[str]:
+    """What must accompany numbers of their data, such as that it is a subset; once for all columns."""
+    columns = [column.label for column in grid.shape.columns]
+    noted: dict[str, list[str]] = {}
+    for column in columns:
+        for note in grid.results.notes(column):
+            noted.setdefault(note, []).append(column)
+    return [note if own == columns else f"{'; '.join(own)}: {note}" for note, own in noted.items()]
 
 
 def _metrics(grid: Grid, sort: str | None, everything: bool) -> list[MetricShape]:

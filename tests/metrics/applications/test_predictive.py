@@ -20,7 +20,7 @@ from tests.support.targets.small_tables import made_up, predicted
 
 SEEDS, CHAINS, STEPS, EVERY, HIDDEN = 2, 3, 23, 4, 3
 EVALUATED = range(1, STEPS + 1, EVERY)
-LATE = [step for step in EVALUATED if step > 21 / 2]
+LATE = [step for step in EVALUATED if step > STEPS / 2]
 METRICS = [
     partial(metric, every=EVERY) for metric in (PredictiveRMSE, ValidationRMSE, PredictiveLogLikelihood)
 ]
@@ -88,3 +88,35 @@ def test_thinned_values_are_those_of_a_longer_stride(monkeypatch: pytest.MonkeyP
     assert fine.steps == coarse.steps == [1, 9, 17, 25, 33]
     for half in (False, True):
         assert torch.equal(fine.over(RMSE, last_half=half), coarse.over(RMSE, last_half=half))
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_second_half_is_that_of_the_steps_not_of_the_evaluations() -> None:
+    late = ("predictive_rmse", "validation_rmse", "predictive_log_likelihood", "train_minus_mse")
+    theta = random_draws(TARGET, 60, SEEDS, CHAINS)
+    seldom = [partial(metric.func, every=100) for metric in METRICS]
+    result = measure(context(TARGET, SEEDS, CHAINS), seldom, theta).result()
+    for name in late:
+        assert result[name].isnan().all()
+    assert result["predictive_rmse_all_steps"].isfinite().all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_an_evaluation_values_are_nan_and_torch_does_not_warn() -> None:
+    for metric in METRICS:  # such as after a burn-in, before the first of the steps 1, 1 + every, ...
+        result = metric(context(TARGET, SEEDS, CHAINS)).result()
+        assert all(value.shape == (SEEDS,) and value.isnan().all() for value in result.values())
+
+
+def test_a_half_that_was_saved_goes_on() -> None:
+    theta, ran = random_draws(TARGET, 1, SEEDS, CHAINS)[0], silent(SEEDS, CHAINS)
+    whole, before, after = (PredictionErrors(context(TARGET, SEEDS, CHAINS), "test", 20) for _ in range(3))
+    for step in range(1, 43):
+        for each in (whole, before):
+            each.update(step, theta, ran)
+    after.load_state_dict(before.state_dict())
+    whole.update(43, theta, ran)
+    assert (whole.steps, whole.last, after.last) == ([1, 21, 41], 43, 42)
+    assert len(after.over(RMSE, last_half=True)) == len(whole.over(RMSE, last_half=True)) == 1
+    after.merge(whole)
+    assert after.last == 43

@@ -28,6 +28,12 @@ NAMED = [
     ("sweep.fail_fast=maybe", "sweep.fail_fast must be true or false, 'maybe' was given."),
     ("sweep.gpus=3", "sweep.gpus must be auto, null or a list of ids, such as [0,1], 3 was given."),
     ("task.burn_in=${nope}", f"task.burn_in cannot be resolved: Interpolation key 'nope' not found{TEXT}"),
+    ("task.burn_in=${nope.steps}", f"Interpolation key 'nope.steps' not found{TEXT}"),
+    (
+        "-m +experiment=edlp_figure5 scale=smoke target.tabular=adult",
+        "target.n_hidden cannot be resolved: Interpolation key 'edlp.n_hidden.adult' not found; "
+        "edlp.n_hidden has breast_cancer, compas.\n",
+    ),
     ("seed=${seed}", f"seed cannot be resolved: Recursive interpolation detected{TEXT}"),
     ("output_root='out${x}'", f"output_root cannot be resolved: Interpolation key 'x' not found{TEXT}"),
     ("data.root='d${'", f"data.root cannot be resolved: no viable alternative at input '${{'{TEXT}"),

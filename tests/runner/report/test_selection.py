@@ -357,6 +357,19 @@ def test_two_values_of_one_place_are_not_merged_silently(
     assert said in " ".join(capsys.readouterr().out.split())
 
 
+def test_what_must_accompany_numbers_of_data_stands_below_a_grid(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = chosen_by(["sampler=gibbs", "seed=0"], stored_runs(store))
+    noted = [replace(run, summary={**(run.summary or {}), "notes": ["subset: 2 of 3"]}) for run in runs]
+    show_runs(noted, "all")
+    assert capsys.readouterr().out.count("\nSubset: 2 of 3.\n") == 1
+    show_runs([runs[0], *noted[1:]], "one")
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "Subset" in line]
+    steps = noted[1].settings["task.steps"]
+    assert line == f"bernoulli4, steps={steps}: Subset: 2 of 3."
+
+
 @pytest.mark.parametrize(
     ("seeds", "said"),
     [

@@ -70,6 +70,7 @@ ALONE: list[tuple[type[Kernel], dict[str, Any], str]] = [
     (ACS, {"cycle_length": 3, "balancing": "half"}, "^balancing must be 'auto', .* 'half' was given$"),
     (EDMALA, {"step_size": 0.1, "eta": 0.0}, "^eta must be a positive number, 0.0 was given$"),
     (EDULA, {"step_size": 0.1, "auxiliary_step_size": 0.0}, "^auxiliary_step_size must be a positive number"),
+    (EDULA, {"step_size": 0.1, "eta": 0.0025}, "^auxiliary_step_size must be below 4 eta, which is 0.01,"),
     (EDULAGLU, {"step_size": 0.1, "eta": "2"}, "^eta must be a positive number, '2' was given$"),
     (EDMALAGLU, {"step_size": 0.0}, "^step_size must be a positive number or 'auto', 0.0 was given$"),
 ]  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import torch
 from targets.datasets.dataset import DataError
 from targets.tabular import adult, blog, breast_cancer, compas, news
 from targets.tabular.preparation import Columns, from_zero_to_one, numpy_permutation, prepared, split_rows
-from targets.tabular.tabular_data import TabularData
+from targets.tabular.tabular_data import Part, TabularData
 from tests.support.error_message import error_message
 from tests.support.targets.real_sets import ROOT, described
 from tests.support.targets.small_tables import (
@@ -144,11 +146,12 @@ def test_news_predicts_the_logarithm_of_the_shares(root: Path) -> None:
 
 def test_adult_leaves_out_unknown_entries_and_education(tmp_path: Path) -> None:
     train, test = adult_rows(52), adult_rows(31, 1, "{}K.")
-    train[3][1] = train[7][13] = test[2][6] = " ?"
+    train[3][1] = test[2][6] = " ?"
+    train[7][13] = " "  # an empty field is unknown, and no category of its own
     write_adult(tmp_path, train, test)
     data = read_adult(tmp_path, train=50, test=30)
     assert data.features == 6 + 2 * 7
-    rich = sum(row[-1] == " >50K" for row in train if " ?" not in row)
+    rich = sum(row[-1] == " >50K" for place, row in enumerate(train) if place not in (3, 7))
     assert torch.cat([data.train.outcome, data.validation.outcome]).sum() == rich
     assert data.test.outcome.sum() == sum(row[-1] == " >50K." for row in test if " ?" not in row)
 
@@ -212,6 +215,12 @@ def without(column: str) -> list[list[Any]]:
     return [[*row[:place], *row[place + 1 :]] for row in [COMPAS_HEADER, *compas_rows(120)]]
 
 
+def repeated(column: str) -> list[list[Any]]:
+    """Rows with a second column whose name has a blank behind it."""
+    place = COMPAS_HEADER.index(column)
+    return [[*COMPAS_HEADER, f"{column} "], *([*row, row[place]] for row in compas_rows(120))]
+
+
 def with_value(column: str, value: Any, row: int = 2) -> list[list[Any]]:
     rows = compas_rows(120)
     rows[row][COMPAS_HEADER.index(column)] = value
@@ -237,9 +246,13 @@ BAD: list[tuple[Callable[[Path], TabularData], str, list[list[Any]], str]] = [
     (read_compas, "c.csv", [COMPAS_HEADER, *compas_rows(30)], "has 1 + 1 or 96 + 24 training and test rows"),
     (read_compas, "c.csv", [COMPAS_HEADER, *compas_rows(30)], " leaves 24 + 6"),
     (read_compas, "c.csv", [COMPAS_HEADER, [1] * 40], "cannot be read as CSV: Length of header"),
+    (read_compas, "c.csv", with_value("race", ""), "a category in the column race, nothing stands in row 3"),
+    (read_compas, "c.csv", repeated("age"), "must have the column age once, another one differs in white "),
+    (read_compas, "c.csv", repeated("sex"), "must have the column sex once, another one differs in white "),
     (read_news, "n.csv", with_cell(news_rows(120), 5, 0), "numbers in the column shares, not so in row 5"),
     (read_news, "n.csv", [["url", "shares"], ["x", 3]], "it lacks n_tokens_title and 57 more"),
     (read_adult, "a.data", with_cell(adult_rows(120), 9, " 50K"), "in the column income, '50K' was found"),
+    (read_adult, "a.data", [[*row[:-1], 1] for row in adult_rows(9)], "in the column income, '1' was found"),
     (read_adult, "a.data", [row[:-1] for row in adult_rows(120)], "must have 15 columns, it has 14"),
     (read_adult, "a.data", [[" ?"] * 15] * 3, "holds no rows without unknown entries"),
     (read_blog, "test.csv", [row[:-1] for row in blog_rows(30)], "must have 281 columns, it has 280"),
@@ -281,6 +294,25 @@ def test_too_few_or_equal_rows_are_refused() -> None:
     one = rows.rows(np.arange(1))
     said = error_message(DataError, prepared, "made up", "nowhere", one, rows, known(1, 2))
     assert "leaves no rows to train and test made up with" in said
+
+
+ROWS = Part(torch.ones(3, 2).double(), torch.tensor([0.0, 0.5, 1.0]).double())
+PARTS: list[tuple[str, Part, str]] = [
+    ("train", Part(ROWS.inputs, ROWS.outcome + 1), "must be from 0 to 1, 1.5 was given"),
+    ("test", Part(ROWS.inputs, 2 * ROWS.outcome - 1), "the test part of mine must be from 0 to 1, -1 was"),
+    ("validation", Part(ROWS.inputs, ROWS.outcome * math.nan), "must be from 0 to 1, nan was given"),
+    ("test", Part(ROWS.inputs * math.inf, ROWS.outcome), "inputs of the test part of mine must be finite"),
+    ("test", Part(ROWS.inputs[:, :1], ROWS.outcome), "the 2 features of the train part, 1 were given"),
+    ("validation", ROWS.first(0), "at least one row, shapes (0, 2) and (0,) were given"),
+    ("test", Part(ROWS.inputs, ROWS.outcome[:2]), "shapes (3, 2) and (2,) were given"),
+]
+
+
+@pytest.mark.parametrize(("name", "part", "sentence"), PARTS)
+def test_rows_of_ones_own_are_refused_with_the_reason(name: str, part: Part, sentence: str) -> None:
+    parts = {"train": ROWS, "validation": ROWS, "test": ROWS}
+    TabularData("mine", **parts)
+    assert sentence in error_message(DataError, partial(TabularData, "mine", **parts | {name: part}))
 
 
 # Rows of the three parts, features, mean outcome of the training rows, beginning of the note.

@@ -1,0 +1,30 @@
+"""A run whose auxiliary variables are no numbers any more ends with a sentence, not as done."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from runner.config.compose import compose
+from runner.problem.build import build
+from runner.tasks.sample import NotANumberError, begin
+from samplers.proposals.entropic_langevin import THETA_A
+
+
+@pytest.mark.parametrize("tempered", [(), ("tempering=parallel", "tempering.ladder=[1.0,0.5]")])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_an_auxiliary_that_is_no_number_fails_its_seed(tempered: tuple[str, ...], value: float) -> None:
+    config = compose(
+        [
+            *("target=bernoulli4", "sampler=edula", "sampler.step_size=0.2", *tempered),
+            *("task.chains=3", "task.steps=5", "metric=jump"),
+        ]
+    )
+    work = begin(build(config), [7, 8])
+    theta_a = work.state.aux[THETA_A]
+    # The chains of seed 8; NaN makes no log density NaN there, as the move is taken.
+    theta_a[..., 1, 2, 0] = value
+    assert theta_a.shape[-3:-1] == torch.Size([2, 3])
+    with pytest.raises(NotANumberError, match=r"^The auxiliary variable theta_a .* \(seed 8\)\.$") as error:
+        work.advance()
+    assert error.value.seeds == [8]
