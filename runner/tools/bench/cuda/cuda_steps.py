@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 
@@ -38,50 +39,61 @@ def _tempered(ladder: list[float], step_size: float) -> Kernel:
 LONG = torch.linspace(1.0, 0.5, 20).tolist()
 RBM, GRID, ISING = "RBM 784 x 500", "grid of 101 x 101", "Ising 64 x 64"
 
-CASES: dict[str, tuple[Callable[[], Target], Kernel, int, int, int | None]] = {
-    f"dmala, {RBM}, 100 chains": (paper_rbm, DMALA(STEP_SIZE), 100, 1, 25),
-    f"dmala, {RBM}, 10 x 100 chains": (paper_rbm, DMALA(STEP_SIZE), 100, 10, 25),
-    f"dmala, {RBM}, 10,000 chains": (paper_rbm, DMALA(STEP_SIZE), 10_000, 1, 25),
-    f"edmala, {RBM}, 100 chains": (paper_rbm, EDMALA(STEP_SIZE), 100, 1, 25),
-    f"rbm_gibbs, {RBM}, 100 chains": (paper_rbm, RBMGibbs(), 100, 1, 25),
-    f"pt_dmala, 5 replicas, {RBM}, 100 chains": (paper_rbm, _tempered(LADDERS[5], STEP_SIZE), 100, 1, 35),
-    f"dmala, {GRID}, 100 chains": (_grid, DMALA(20.0), 100, 1, 25),
-    f"pt_dmala, 5 replicas, {GRID}, 100 chains": (_grid, _tempered(LADDERS[5], 20.0), 100, 1, 35),
-    f"pt_dmala, 5 replicas, {GRID}, 10 x 100 chains": (_grid, _tempered(LADDERS[5], 20.0), 100, 10, 35),
-    f"pt_dmala, 20 replicas, {GRID}, 100 chains": (_grid, _tempered(LONG, 20.0), 100, 1, 35),
-    f"pt_dmala, 5 replicas, {GRID}, 10,000 chains": (_grid, _tempered(LADDERS[5], 20.0), 10_000, 1, 35),
-    f"dmala, {ISING}, 100 chains": (_ising, DMALA(0.2), 100, 1, None),
-    f"dlmc, {ISING}, 100 chains": (_ising, DLMC(0.05), 100, 1, None),
-    f"gwg, {ISING}, 100 chains": (_ising, GWG(), 100, 1, None),
-    f"pas, radius 15, {ISING}, 100 chains": (_ising, PAS(15.0), 100, 1, None),
-    "dmala, 50 binary networks of 500 units, COMPAS size": (_networks, DMALA(0.1), NETWORKS, 1, None),
+
+class Case(NamedTuple):
+    """A kernel on a target.
+
+    Attributes:
+        most: operations that a compiled step may have.
+    """
+
+    make: Callable[[], Target]
+    kernel: Kernel
+    chains: int
+    seeds: int = 1
+    most: int | None = None
+
+
+CASES: dict[str, Case] = {
+    f"dmala, {RBM}, 100 chains": Case(paper_rbm, DMALA(STEP_SIZE), 100, most=25),
+    f"dmala, {RBM}, 10 seeds of 100 chains": Case(paper_rbm, DMALA(STEP_SIZE), 100, seeds=10),
+    f"dmala, {RBM}, 10,000 chains": Case(paper_rbm, DMALA(STEP_SIZE), 10_000, most=25),
+    f"edmala, {RBM}, 100 chains": Case(paper_rbm, EDMALA(STEP_SIZE), 100, most=25),
+    f"rbm_gibbs, {RBM}, 100 chains": Case(paper_rbm, RBMGibbs(), 100, most=25),
+    f"pt_dmala, 5 replicas, {RBM}, 100 chains": Case(
+        paper_rbm, _tempered(LADDERS[5], STEP_SIZE), 100, most=35
+    ),
+    f"dmala, {GRID}, 100 chains": Case(_grid, DMALA(20.0), 100, most=25),
+    f"pt_dmala, 5 replicas, {GRID}, 100 chains": Case(_grid, _tempered(LADDERS[5], 20.0), 100, most=35),
+    f"pt_dmala, 5 replicas, {GRID}, 10 seeds of 100 chains": Case(
+        _grid, _tempered(LADDERS[5], 20.0), 100, seeds=10
+    ),
+    f"pt_dmala, 20 replicas, {GRID}, 100 chains": Case(_grid, _tempered(LONG, 20.0), 100, most=35),
+    f"pt_dmala, 5 replicas, {GRID}, 10,000 chains": Case(_grid, _tempered(LADDERS[5], 20.0), 10_000, most=35),
+    f"dmala, {ISING}, 100 chains": Case(_ising, DMALA(0.2), 100),
+    f"dlmc, {ISING}, 100 chains": Case(_ising, DLMC(0.05), 100),
+    f"gwg, {ISING}, 100 chains": Case(_ising, GWG(), 100),
+    f"pas, radius 15, {ISING}, 100 chains": Case(_ising, PAS(15.0), 100),
+    "dmala, 50 binary networks of 500 units, COMPAS size": Case(_networks, DMALA(0.1), NETWORKS),
 }
-"""Target, kernel, chains, seeds and the most operations of a compiled step; 10 x 100 chains are 10 seeds."""
+"""By the name of the row."""
 
 
 def cuda_rows(bench: BenchRows, *, short: bool) -> None:
     """The rows of the bench; none where there is no CUDA device."""
     if not torch.cuda.is_available():
         return
-    for name, (make, kernel, chains, seeds, most) in CASES.items():
-        step_rows(bench, f"{name}, cuda", make, kernel, chains, seeds, most, 50 if short else 400)
+    for name, case in CASES.items():
+        step_rows(bench, f"{name}, cuda", case, 50 if short else 400)
     growth_rows(bench, short=short)
     jax_cuda_rows(bench, (100,) if short else (100, 10_000))
     for size in (REDUCED,) if short else (REDUCED, PAPER):
         deep_rows(bench, 2, size)
 
 
-def step_rows(
-    bench: BenchRows,
-    name: str,
-    make: Callable[[], Target],
-    kernel: Kernel,
-    chains: int,
-    seeds: int,
-    most: int | None,
-    steps: int,
-) -> None:
+def step_rows(bench: BenchRows, name: str, case: Case, steps: int) -> None:
     """Those of one kernel on one target."""
+    make, kernel, chains, seeds, most = case
     plain = plain_cost(make(), kernel, chains, steps, seeds)
     replayed = replayed_cost(make(), kernel, chains, steps, seeds)
     bench.add(f"{name}: operations of a plain step", f"{plain.started:.0f}")
