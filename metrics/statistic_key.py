@@ -25,8 +25,8 @@ def statistic_key(cls: type, arguments: Mapping[str, Any]) -> str:
     Equal for equal arguments alone, and the same in the process that goes on from a checkpoint.
 
     Raises:
-        ValueError: naming the class and the argument, if one is neither a number, text, a truth value, None, a
-            tensor, a class or function that can be imported, nor a list or tuple of such values.
+        ValueError: naming the class and the argument, if one is neither a number, text, a truth value, None,
+            a tensor, a class or function that can be imported, nor a list or tuple of such values.
     """
     try:
         told = ", ".join(f"{name}={_said(name, value)}" for name, value in sorted(arguments.items()))
@@ -45,8 +45,8 @@ def _said(name: str, value: Any) -> str:
     if isinstance(value, type | FunctionType | BuiltinFunctionType) and _is_importable(value):
         return f"{value.__module__}.{value.__qualname__}"
     raise ValueError(
-        f"must have numbers, text, truth values, None, tensors, functions of a module, or lists of them as its "
-        f"arguments, {name} is {described(value)}"
+        f"must have numbers, text, truth values, None, tensors, functions of a module, or lists of them as "
+        f"its arguments, {name} is {described(value)}"
     )
 
 

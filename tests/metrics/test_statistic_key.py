@@ -82,5 +82,5 @@ def test_the_key_of_a_function_is_the_same_in_every_process() -> None:
 
 @pytest.mark.parametrize("given", [lambda theta: theta, partial(first), {"a": 1}, (1, object()), [1].append])
 def test_what_cannot_be_told_in_another_process_is_refused(given: Any) -> None:
-    with pytest.raises(ValueError, match=r"^the statistic Sums must have numbers, .* as its arguments, given is "):
+    with pytest.raises(ValueError, match=r"^the statistic Sums must have numbers, .* arguments, given is "):
         context(Bernoulli4()).statistic(Sums, given=given)

@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
+from runner.catalogue.metric_paths import own_metrics
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
@@ -104,6 +105,13 @@ class Results:
     def finished(self, row: str, column: str) -> int:
         """How many seeds of one row and column are done."""
         return len({run.seed for run in self.at(row, column) if run.status == "done"})
+
+    @cached_property
+    def own_metrics(self) -> dict[str, str]:
+        """The paths of the classes of the user's own metrics, by the names of the metrics."""
+        configs = {id(run.config): run.config for run in self.runs}.values()
+        groups = (own_metrics(config.get("metric")) for config in configs)
+        return {name: path for group in groups for name, path in group.items()}
 
     @property
     def growths(self) -> Mapping[str, str]:
