@@ -12,6 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 import conf
 from runner.config.compose import CONFIG, choice, options
+from runner.config.sources.edited_files import until_edited
 from runner.config.tempering import GROUP, PREFIX, folded
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
@@ -138,7 +139,7 @@ def _option_names() -> Settings:
     return {group: named[group] for group in CHOSEN}
 
 
-@functools.cache
+@until_edited
 def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
     """The settings under the choices `chosen`; a sampler that is no option is one under a tempering."""
     lines: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ import conf
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.overrides import Names
 from runner.config.run_settings import CODE, CONTENT, Settings, changed_settings, flat_settings
+from runner.config.sources.edited_files import until_edited
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
 
@@ -118,7 +118,7 @@ def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-@functools.cache
+@until_edited
 def _experiment(name: str, searched: tuple[str, ...]) -> Mapping[str, Any]:
     """The experiment's file; empty where there is none of that name, neither among ours nor in `searched`."""
     path = Path(conf.__path__[0]) / "experiment" / f"{name}.yaml"
