@@ -132,7 +132,7 @@ def test_settings_that_differ_from_the_defaults(lines: tuple[str, ...], changed:
 def test_a_class_of_the_users_own_has_no_defaults() -> None:
     config = written_settings(compose(["target=mog"]))
     config["target"] = {"name": "Mine", "_target_": "mine.Mine", "d": 5}
-    assert changed_settings(config) == {"target": "Mine", "target.d": 5}
+    assert changed_settings(config) == {"target": "Mine", "target._target_": "mine.Mine", "target.d": 5}
 
 
 def test_settings_of_one_id_are_the_same_however_they_are_written() -> None:
