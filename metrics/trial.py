@@ -11,31 +11,12 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Metric
+from metrics.reserved_names import reserved
 from metrics.suite import MetricSuite
 from samplers.kernel import Info, SwapInfo
 from targets.checks import is_number
 from targets.trial.failures import failure
 from targets.trial.global_generators import without_global_numbers
-
-RESERVED = (
-    "step",
-    "steps",
-    "evaluations",
-    "seconds",
-    "wall_seconds",
-    "seconds_per_step",
-    "tuning_evaluations",
-    "run_id",
-    "status",
-    "experiment",
-    "seed",
-    *("target", "sampler", "task", "scale", "metric", "tuning", "tuned"),
-    *("model", "device", "dtype", "streams", "threads", "compile"),
-)
-"""What the runner says of a run itself: a value with such a name would hide it.
-
-So would one that begins with such a name and a dot, such as ``sampler.step_size``.
-"""
 
 DIRECTIONS = (None, "min", "max")
 
@@ -122,9 +103,9 @@ def _result(name: str, suite: MetricSuite) -> dict[str, Tensor]:
         raise
     except Exception as error:
         raise ValueError(f"the metric {name} fails in result with {failure(error)}") from error
-    if taken := sorted(key for key in values if key.split(".", 1)[0] in RESERVED):
+    if (taken := reserved(values)) is not None:
         raise ValueError(
-            f"the metric {name} must give another name to its value {taken[0]}, which is the run's own"
+            f"the metric {name} must give another name to its value {taken}, which is the run's own"
         )
     return values
 

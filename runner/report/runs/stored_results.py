@@ -159,9 +159,10 @@ class Results:
         return sorted({each["threads"] for each in attempts if "threads" in each})
 
     def exact(self, row: str) -> bool | None:
-        """Whether the row's kernel claims exactness; None while no run of it is done."""
-        claims = [bool(run.summary["exact"]) for run in self.runs if run.row == row and run.summary]
-        return all(claims) if claims else None
+        """Whether the row's kernel claims exactness; None while no run of it is done, or has any."""
+        claims = [run.summary["exact"] for run in self.runs if run.row == row and run.summary]
+        known = [bool(claim) for claim in claims if claim is not None]
+        return all(known) if known else None
 
     def curves(self, row: str, column: str, metric: str) -> pd.DataFrame:
         """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import runner
-from metrics.trial import RESERVED
+from metrics.reserved_names import RESERVED
 from runner import status, table
 from runner.config.compose import compose
 from runner.config.run_settings import changed_settings, flat_settings
