@@ -86,6 +86,31 @@ def test_before_the_sampler_is_tuned() -> None:
             check_metrics(replace(problem, kernel=Unsteady()))
 
 
+MADE = """
+from far_metric import Far
+
+
+class Near(Far):
+    direction = "min"
+
+
+def made(context) -> Near:
+    return Near(context)
+
+
+def unsaid(context):
+    return Near(context)
+"""
+
+
+def test_a_metric_made_by_a_function_has_the_direction_of_what_it_says_to_return(tmp_path: Path) -> None:
+    (tmp_path / "home" / "made_metric.py").write_text(MADE)
+    for name in ("Near", "made"):
+        assert metric_direction("far", f"made_metric.{name}") == "min"
+    for name in ("unsaid", "MADE", "far_metric"):
+        assert metric_direction("far", f"made_metric.{name}") == "none"
+
+
 NEEDS = """
 from far_metric import Far
 
