@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import conf
+from runner.config.kinds import PROJECT
 from runner.files.plain_yaml import plain_yaml
 
 
@@ -22,7 +23,12 @@ def own_metrics(metric: Any) -> dict[str, str]:
     """The metrics of a configuration's group `metric` that conf/metric lacks or has with another class."""
     if not isinstance(metric, Mapping):
         return {}
-    return {name: path for name, path in _paths(metric) if metric_paths().get(name) != path}
+    return {name: path for name, path in _paths(metric) if _named(metric_paths().get(name)) != _named(path)}
+
+
+def _named(path: str | None) -> str | None:
+    """The name of a class of ours, which may have moved since a run; the path of any other."""
+    return path.rsplit(".", 1)[-1] if path is not None and path.startswith(PROJECT) else path
 
 
 def _paths(metric: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from runner.catalogue.metric_paths import metric_paths
 from runner.catalogue.source import source_of
+from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
 from runner.report.table_shape import Direction, MetricShape
 from targets.checks import is_number
@@ -96,27 +95,24 @@ def quantities() -> dict[str, Quantity]:
 def _said(path: str) -> Quantity:
     """What the class at a dotted path, or that of which a function there gives one, says.
 
-    It is read in the source of the class, since importing it takes torch, and seconds. Nothing is known of a
-    class that is not here any more.
+    Ours are read in their source, since importing them takes torch, and seconds. In that of others anything
+    may stand. Nothing is known of a class that is not here any more.
     """
-    said: dict[str, Any] = {}
-    with suppress(UserError, SyntaxError):
-        said = source_of(path).members()
-    if not _is_plain(said.get("unit"), said.get("bounds")):
+    if path.startswith(PROJECT):
+        try:
+            said = source_of(path).members()
+        except UserError:
+            return Quantity("")
+    else:
         from runner.problem.metric_directions import metric_class
 
         cls = metric_class("", path)
         said = {name: getattr(cls, name, None) for name in ("unit", "bounds", "direction")}
-    if not _is_plain(said["unit"], said["bounds"]):
-        return Quantity("")
-    better = said["direction"] if said["direction"] in ("min", "max") else "none"
-    low, high = said["bounds"]
-    return Quantity(said["unit"], low, high, Direction(better))
-
-
-def _is_plain(unit: Any, bounds: Any) -> bool:
+    unit, bounds, better = said["unit"], said["bounds"], said["direction"]
     pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(is_number, bounds))
-    return isinstance(unit, str) and pair
+    low, high = bounds if pair else (-math.inf, math.inf)
+    direction = Direction(better if better in ("min", "max") else "none")
+    return Quantity(unit if isinstance(unit, str) else "", low, high, direction)
 
 
 def quantity_of(metric: str, own: Mapping[str, str] = {}) -> Quantity:

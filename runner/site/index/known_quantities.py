@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 
+from runner.integrity.own_code import code_digest
 from runner.report.figures.metric_axis import Quantity, quantity_of
 from runner.report.table_shape import Direction
 from runner.site.index.store_index import Index
@@ -24,7 +25,7 @@ def known_quantities(
     found = {}
     for name in names:
         classes = sorted(item for item in own.items() if f"{name}_".startswith(f"{item[0]}_"))
-        key = " ".join([name, *(path for _, path in classes)])
+        key = " ".join([name, *(f"{path} {code_digest(path)}" for _, path in classes)])
         if key not in kept:
             quantity = quantity_of(name, own)
             kept[key] = asdict(quantity) | {"direction": quantity.direction.value}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from runner.config.run_settings import Settings
+from runner.report.figures import metric_axis
 from runner.report.figures.metric_axis import Quantity
 from runner.report.table_shape import Direction
 from runner.site.content.charts import said_of
@@ -73,9 +75,8 @@ def test_the_page_has_bounds_units_and_directions_of_own_metrics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the name begins with that of one of ours: `tv` is smaller where it is better."""
-    (tmp_path / "own_share.py").write_text(
-        "class Share:\n    bounds = (-1.0, 1.0)\n    unit = 'share'\n    direction = 'max'\n"
-    )
+    text = "from metrics import Metric\nclass Share(Metric):\n  unit, direction, bounds = {!r}, {!r}, {!r}\n"
+    (tmp_path / "own_share.py").write_text(text.format("share", "max", (-1.0, 1.0)))
     monkeypatch.syspath_prepend(str(tmp_path))
     own = replace(entry(0, 0, GIBBS, tv_share=0.1, tv=0.2), own_metrics={"tv_share": "own_share.Share"})
     index = Index("", {own.run_id: own})
@@ -84,4 +85,8 @@ def test_the_page_has_bounds_units_and_directions_of_own_metrics(
         assert known["tv_share"] == Quantity("share", -1.0, 1.0, Direction.max)
         assert known["tv_share_late"] == Quantity("", -1.0, 1.0)
         assert known["tv"] == Quantity("probability", 0.0, 1.0, Direction.min)
+    (tmp_path / "own_share.py").write_text(text.format("ones", None, (0.0, 2.0)))
+    del sys.modules["own_share"]  # what a new process would not have, nor what was read before
+    metric_axis._said.cache_clear()
+    assert known_quantities(["tv_share"], index)["tv_share"] == Quantity("ones", 0.0, 2.0)
     assert known_quantities(["tv_share"], index, {})["tv_share"] == Quantity("", 0.0, 1.0)

@@ -345,8 +345,9 @@ def test_quantities_are_what_the_classes_of_the_metrics_say() -> None:
 
 
 OWN = """
-import math
 from metrics.metric import Metric
+
+ENDS = (-1.0, 0.5)
 
 class Slope(Metric):
     unit = "share per step"
@@ -355,7 +356,8 @@ class Slope(Metric):
 
 class Half(Slope):
     unit = "half a share"
-    bounds = (-math.tau / math.tau, 0.5)
+    bounds = ENDS
+    direction = None
 
 def made(context) -> Slope:
     return Slope(context)
@@ -365,15 +367,17 @@ def made(context) -> Slope:
 def test_figures_read_bounds_unit_and_direction_of_own_metrics(
     ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`tv_slope` is no value of `tv`, whose bounds are 0 and 1; some bounds only the class itself knows."""
+    """`tv_slope` is no value of `tv`, whose bounds are 0 and 1. A class of ours may have moved since."""
     (tmp_path / "own_slope.py").write_text(OWN)
     monkeypatch.syspath_prepend(str(tmp_path))
     metric = {
-        "tv": {"_target_": "metrics.discrepancy.tv.TV"},
+        "tv": {"_target_": "metrics.elsewhere.TV"},
         "tv_slope": {"_target_": "own_slope.Slope"},
         "half": {"_target_": "own_slope.Half"},
         "made": {"_target_": "own_slope.made"},
         "gone": {"_target_": "nowhere.Gone"},
+        "ours": {"_target_": "metrics.discrepancy.tv.TV"},
+        "lost": {"_target_": "metrics.elsewhere.Lost"},
         "_optional_": None,
     }
     values = (0.04, 0.05, -0.08)
@@ -384,15 +388,17 @@ def test_figures_read_bounds_unit_and_direction_of_own_metrics(
         )
     )
     assert results.own_metrics == {
-        name: metric[name]["_target_"] for name in ("tv_slope", "half", "made", "gone")
+        name: metric[name]["_target_"] for name in ("tv_slope", "half", "made", "gone", "ours", "lost")
     }
     slope = Quantity("share per step", -1.0, 1.0, Direction.max)
     for name in ("tv_slope", "made"):
         assert quantity_of(name, results.own_metrics) == slope
     assert quantity_of("tv_slope_late", results.own_metrics) == Quantity("", -1.0, 1.0)
-    assert quantity_of("half", results.own_metrics) == Quantity("half a share", -1.0, 0.5, Direction.max)
-    assert quantity_of("gone", results.own_metrics) == Quantity("")
-    assert quantity_of("tv", results.own_metrics) == quantity_of("tv")
+    assert quantity_of("half", results.own_metrics) == Quantity("half a share", -1.0, 0.5)
+    for name in ("gone", "lost"):
+        assert quantity_of(name, results.own_metrics) == Quantity("")
+    for name in ("tv", "ours"):
+        assert quantity_of(name, results.own_metrics) == quantity_of("tv")
 
     shape = table("{row: D}", metric="tv_slope")
     draw_intervals(ax, panel_data(shape, results, "a", metric="tv_slope"))
