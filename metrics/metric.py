@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import torch
 from torch import Tensor
 
+from metrics.statistic_key import statistic_key
 from samplers.kernel import Info, Kernel
 from targets.randomness import Streams, derive_seed
 from targets.target import Target
@@ -120,9 +121,12 @@ class Context:
             raise ValueError(f"series_steps must be 0 or more, {self.series_steps} was given")
 
     def statistic(self, cls: type[S], **args: Any) -> S:
-        """The statistic `cls` with these arguments, built on first use and shared afterwards."""
-        arguments = ", ".join(f"{key}={value!r}" for key, value in sorted(args.items()))
-        key = f"{cls.__module__}.{cls.__qualname__}({arguments})"
+        """The statistic `cls` with these arguments, built on first use and shared afterwards.
+
+        Raises:
+            ValueError: for an argument by whose value it cannot be found again, see `statistic_key`.
+        """
+        key = statistic_key(cls, args)
         if key not in self.statistics:
             self.statistics[key] = cls(self, **args)
         found = self.statistics[key]

@@ -11,31 +11,12 @@ import torch
 from torch import Tensor
 
 from metrics.metric import Metric
+from metrics.reserved_names import reserved
 from metrics.suite import MetricSuite
 from samplers.kernel import Info, SwapInfo
 from targets.checks import is_number
 from targets.trial.failures import failure
 from targets.trial.global_generators import without_global_numbers
-
-RESERVED = (
-    "step",
-    "steps",
-    "evaluations",
-    "seconds",
-    "wall_seconds",
-    "seconds_per_step",
-    "tuning_evaluations",
-    "run_id",
-    "status",
-    "experiment",
-    "seed",
-    *("target", "sampler", "task", "scale", "metric", "tuning", "tuned"),
-    *("model", "device", "dtype", "streams", "threads", "compile"),
-)
-"""What the runner says of a run itself: a value with such a name would hide it.
-
-So would one that begins with such a name and a dot, such as ``sampler.step_size``.
-"""
 
 DIRECTIONS = (None, "min", "max")
 
@@ -70,7 +51,8 @@ def try_metric(
 ) -> None:
     """Refuses a metric that fails, does not give what `Metric` says, or cannot go on from a checkpoint.
 
-    Two suites measure the `draws`; the second one begins at the last of them, with what the first had saved.
+    Three suites measure the `draws`. The second one begins at the last of them, with what the first had
+    saved; the third one is not asked for its values before the end.
 
     Args:
         name: the metric, the only one in the suites that `make` builds.
@@ -82,7 +64,7 @@ def try_metric(
     """
     if len(draws) < FEWEST:
         raise ValueError(f"a metric is tried on at least {FEWEST} steps, {len(draws)} were given")
-    whole, resumed = make(), make()
+    whole, resumed, unasked = make(), make(), make()
     with without_global_numbers(
         f"The metric {name}", "its random numbers must come from Context.generator or Context.streams"
     ):
@@ -95,7 +77,10 @@ def try_metric(
             raise ValueError(f"the metric {name} cannot be saved and read back: {failure(error)}") from error
         for suite in (whole, resumed):
             _update(name, suite, len(draws), *draws[-1])
+        for step, (theta, info) in enumerate(draws, start=1):
+            _update(name, unasked, step, theta, info)
         values = _result(name, whole)
+        _compare_unasked(name, values, _result(name, unasked))
         _compare(name, values, _result(name, resumed))
         if make_alone is None:
             return
@@ -122,9 +107,9 @@ def _result(name: str, suite: MetricSuite) -> dict[str, Tensor]:
         raise
     except Exception as error:
         raise ValueError(f"the metric {name} fails in result with {failure(error)}") from error
-    if taken := sorted(key for key in values if key.split(".", 1)[0] in RESERVED):
+    if (taken := reserved(values)) is not None:
         raise ValueError(
-            f"the metric {name} must give another name to its value {taken[0]}, which is the run's own"
+            f"the metric {name} must give another name to its value {taken}, which is the run's own"
         )
     return values
 
@@ -137,10 +122,25 @@ def _read_back(saved: dict[str, Any]) -> Any:
     return torch.load(file, weights_only=True)
 
 
+def _compare_unasked(name: str, asked: dict[str, Tensor], unasked: dict[str, Tensor]) -> None:
+    for key, value in asked.items():
+        other = unasked.get(key)
+        if other is None or not _same(value, other):
+            got = "nothing" if other is None else f"{other.tolist()}"
+            raise ValueError(
+                f"the metric {name} must not change in result what it accumulates: after one more call of it "
+                f"{key} is {value.tolist()} in place of {got}"
+            )
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return torch.equal(one.nan_to_num(nan=0.1), other.nan_to_num(nan=0.1))
+
+
 def _compare(name: str, whole: dict[str, Tensor], resumed: dict[str, Tensor]) -> None:
     for key, value in whole.items():
         other = resumed.get(key)
-        if other is None or not torch.equal(value.nan_to_num(nan=0.1), other.nan_to_num(nan=0.1)):
+        if other is None or not _same(value, other):
             got = "nothing" if other is None else f"{other.tolist()}"
             raise ValueError(
                 f"the metric {name} must go on from a checkpoint: saved and read back it gives {got} as {key}"

@@ -18,10 +18,31 @@ from targets.target import Target
 KernelFamily = Callable[[Tensor], Kernel]
 """From a step size, a tensor that broadcasts over the batch axes, to the kernel that has it."""
 
+EXAMPLES = (1.0, *(2.0 ** (sign * power) for power in range(1, 21) for sign in (-1, 1)))
+"""Step sizes from 1 outwards, of which a kernel takes one."""
+
 
 def takes_step_size(cls: type[Kernel]) -> bool:
     """Whether the constructor takes a step size (`Kernel.step_name`) that can differ from chain to chain."""
     return cls.tensor_step_size and cls.step_name in inspect.signature(cls).parameters
+
+
+def first_built(at: Callable[[float], Kernel]) -> Kernel:
+    """The kernel of `at` with the step size nearest to 1 that it takes, of the powers of two.
+
+    It stands for its family where no step size is known yet: constructors may refuse those out of a range.
+
+    Raises:
+        ValueError: as ``at(1.0)``, if it takes none.
+    """
+    refused = None
+    for size in EXAMPLES:
+        try:
+            return at(size)
+        except ValueError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
 
 
 def family_of(kernel: Kernel) -> KernelFamily:

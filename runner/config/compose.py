@@ -25,6 +25,7 @@ from runner.config.choices import sort
 from runner.config.form import unresolved
 from runner.config.sources import searched_files
 from runner.config.sources.choice_cache import kept
+from runner.config.sources.edited_files import forget_files, until_edited
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
@@ -67,8 +68,7 @@ OmegaConf.register_new_resolver("power", power, replace=True)
 def initialise() -> None:
     """Starts Hydra on the package `conf`, unless it runs already."""
     if not GlobalHydra.instance().is_initialized():
-        for cached in (options, choice, _job):
-            cached.cache_clear()
+        forget_files()
         searched_files.install()
         initialize_config_module("conf", job_name="runner", version_base="1.3")
 
@@ -167,13 +167,13 @@ def parsed_override(line: str) -> Override:
     return override
 
 
-@functools.cache
+@until_edited
 def choice(overrides: tuple[str, ...]) -> dict[str, Any]:
     """What `overrides` of groups alone make, unresolved, composed once; not to be changed."""
     return kept(overrides, composed)
 
 
-@functools.cache
+@until_edited
 def _job(overrides: tuple[str, ...]) -> bytes:
     """A `choice` without an experiment's own blocks, which no job reads; pickled, the fastest copy."""
     content = {key: value for key, value in choice(overrides).items() if key != "table"}
@@ -181,7 +181,7 @@ def _job(overrides: tuple[str, ...]) -> bytes:
     return pickle.dumps(OmegaConf.create(content, flags={"struct": True}))
 
 
-@functools.cache
+@until_edited
 def options(group: str, hydra_overrides: tuple[str, ...], *, groups: bool = False) -> list[str]:
     """Names in a configuration group, of options or (`groups`) of the groups inside it.
 

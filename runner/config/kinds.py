@@ -34,10 +34,16 @@ def check_kind(found: Any, path: str, key: str, kinds: Kinds) -> None:
     Raises:
         UserError: naming the key, the path and the class that is wanted.
     """
-    given = found if isinstance(found, type) else _hints(found).get("return")
-    if not isinstance(given, type) or not any(_is_of_kind(given, kind) for kind in kinds):
+    given = class_of(found)
+    if given is None or not any(_is_of_kind(given, kind) for kind in kinds):
         wanted = " or ".join(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)
         raise UserError(f"{key}={path} is no {wanted or 'class that belongs there'}.")
+
+
+def class_of(found: Any) -> type | None:
+    """The class `found`, or that which a function says it returns; None where it says none."""
+    given = found if isinstance(found, type) else _hints(found).get("return")
+    return given if isinstance(given, type) else None
 
 
 def check_helper(found: Any, path: str, key: str, owner: str) -> None:

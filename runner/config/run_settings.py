@@ -12,6 +12,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 import conf
 from runner.config.compose import CONFIG, choice, options
+from runner.config.kinds import PROJECT
+from runner.config.sources.edited_files import until_edited
 from runner.config.tempering import GROUP, PREFIX, folded
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
@@ -34,6 +36,9 @@ PLAIN = ("model", DEVICE, "dtype", "streams", "threads", COMPILE)
 
 CODE = "code"
 """Where the written configuration of a run has digests of the user's own code, by group."""
+
+CLASS = "_target_"
+"""The key of the dotted path of a class, a setting where it is the user's own; options tell ours."""
 
 CONTENT = "content"
 """Where the written configuration of a run has digests of the files of its target, by their keys."""
@@ -58,15 +63,16 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     """The settings in the plain `config` of a run: ``{"sampler": "dmala", "sampler.step_size": 0.3, ...}``.
 
     What a scale offers is left out: the task's settings say what of it was used. The options of metrics are
-    settings, as ``metric.time_to_target.gap``; which metrics there are is none. A group with code of the
-    user's own has a digest of it, as ``sampler.code``, and a file of the target, as ``target.file.content``;
-    files of a data set that are not known have theirs at ``target.data.content``.
+    settings, as ``metric.time_to_target.gap``; which metrics there are is none. So are a class of the user's
+    own, as ``sampler._target_``, the digest of a group with code of their own, as ``sampler.code``, that of a
+    file of the target, as ``target.file.content``, and those of files of a data set that are not known, as
+    ``target.data.content``.
     """
     found: Settings = {}
     for group in CHOSEN:
         node = config.get(group)
         if isinstance(node, Mapping):
-            found[group] = node.get("name") or str(node.get("_target_", "")).rsplit(".", 1)[-1]
+            found[group] = node.get("name") or str(node.get(CLASS, "")).rsplit(".", 1)[-1]
             if group != "scale":
                 found |= _leaves(node, group)
     for name, node in (config.get(METRIC) or {}).items():
@@ -100,7 +106,7 @@ def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:
     for name, value in node.items():
         if isinstance(value, Mapping):
             leaves |= _leaves(value, f"{prefix}.{name}")
-        elif name not in ("name", "_target_"):
+        elif name != "name" and not (name == CLASS and str(value).startswith(PROJECT)):
             leaves[f"{prefix}.{name}"] = as_setting(value)
     return leaves
 
@@ -142,7 +148,7 @@ def _option_names() -> Settings:
     return {group: named[group] for group in CHOSEN}
 
 
-@functools.cache
+@until_edited
 def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
     """The settings under the choices `chosen`; a sampler that is no option is one under a tempering."""
     lines: list[str] = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.config.output_root import names_root, output_root_word
 from runner.config.output_root import output_root as root_of
+from runner.config.sources.edited_files import forget_files
 from runner.execution.command_line import SEARCH_PATH, with_config_dir
 from runner.execution.errors import UserError
 from runner.library.of_experiments import under_experiments
@@ -86,6 +87,7 @@ def load_runs(
     for given in conditions:
         if not isinstance(given, str):
             raise TypeError(f"conditions are texts, as load_runs('target=mog'); {described(given)} was given")
+    forget_files()
     lines = [*with_config_dir([], config_dir), *conditions]
     if output_root is not None:
         lines.append(output_root_word(output_root))

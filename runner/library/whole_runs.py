@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from hydra.core.global_hydra import GlobalHydra
 
+from runner.config.sources.edited_files import forget_files
 from runner.execution.command_line import with_config_dir
 from runner.execution.errors import RunError, UserError
 from runner.execution.signals import listening
@@ -25,7 +26,7 @@ def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
         runner.run("target=mog", "sampler=dmala,acs", "seed=range(0,5)", "output_root=outputs")
 
     Runs that are done are not computed again; interrupted ones continue when the call is repeated. Progress
-    and failures are printed.
+    and failures are printed. Each call reads the files of configurations anew, but imports no code again.
 
     Args:
         config_dir: a folder with configurations of your own, as ``--config-dir``.
@@ -42,6 +43,7 @@ def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
     for given in overrides:
         if not isinstance(given, str):
             raise TypeError(f"overrides are texts, as run('target=mog'); {described(given)} was given")
+    forget_files()
     lines = with_config_dir(overrides, config_dir)
     hydra = GlobalHydra.instance()
     if hydra.is_initialized() and OURS not in _places(hydra):

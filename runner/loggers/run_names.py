@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +12,8 @@ from typing import Any
 import conf
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.overrides import Names
-from runner.config.run_settings import CODE, CONTENT, Settings, changed_settings, flat_settings
+from runner.config.run_settings import CLASS, CODE, CONTENT, Settings, changed_settings, flat_settings
+from runner.config.sources.edited_files import until_edited
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
 
@@ -22,6 +22,9 @@ LONGEST = 120
 
 COMPOSING = threading.Lock()
 """Many runs are given to a logger at once, and Hydra composes one configuration at a time."""
+
+UNNAMED = tuple(f".{key}" for key in (CODE, CLASS, CONTENT))
+"""Ends of settings that no name has: digests, and paths, which are longer than a name can be."""
 
 IN_PLACE = ("sampler", "target", "scale")
 """Groups whose settings stand in front, or in a tag."""
@@ -62,7 +65,7 @@ def run_name(
     column = _column(table.get("columns") or [], every)
     versions = (table.get("published") or {}).get("versions") or {}
     papers = dict.fromkeys(str(version["paper"]) for version in versions.values())
-    named = {key: value for key, value in own.items() if not key.endswith((f".{CODE}", f".{CONTENT}"))}
+    named = {key: value for key, value in own.items() if not key.endswith(UNNAMED)}
     parts = [row or _described("sampler", every, named), column or _described("target", every, named)]
     seed = f" · seed {config.get('seed')}"
     text = " · ".join(filter(None, parts))[: LONGEST - len(seed)]
@@ -118,7 +121,7 @@ def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-@functools.cache
+@until_edited
 def _experiment(name: str, searched: tuple[str, ...]) -> Mapping[str, Any]:
     """The experiment's file; empty where there is none of that name, neither among ours nor in `searched`."""
     path = Path(conf.__path__[0]) / "experiment" / f"{name}.yaml"

@@ -35,6 +35,9 @@ from targets.target import HasModes, Target
 from targets.trial.failures import failure
 from targets.trial.target_trial import not_set_up
 
+CHECKED_CHAINS = 1_000
+"""Chains at most for which metrics are built to be checked, so that their sums need little memory."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -102,6 +105,14 @@ class Problem:
         if self.settings.keep:
             self._keep_draws(context)
         return suite
+
+    def suite_before(self) -> MetricSuite:
+        """The metrics of one run as they are checked before its work, for no more chains than is cheap.
+
+        Raises:
+            UserError: as `suite`.
+        """
+        return self.suite([0], chains=min(self.settings.chains, CHECKED_CHAINS))
 
     def _keep_draws(self, context: Context) -> None:
         """Has the draws of the batch kept, beside its metrics.

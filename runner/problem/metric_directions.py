@@ -8,6 +8,7 @@ from pathlib import Path
 import conf
 from metrics.metric import Metric
 from runner.config.construct import locate
+from runner.config.kinds import class_of
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
 
@@ -22,12 +23,15 @@ def metric_direction(name: str, path: str | None) -> str:
 
 
 def metric_class(name: str, path: str | None) -> type[Metric] | None:
-    """The class at `path`, which the metric `name` names; None where that is no metric or not there."""
+    """The class at `path`, or of what a function there returns, which the metric `name` names.
+
+    None where that is no metric or not there.
+    """
     try:
-        cls = None if path is None else locate(path, f"metric.{name}._target_")
+        cls = None if path is None else class_of(locate(path, f"metric.{name}._target_"))
     except UserError:
         return None
-    return cls if isinstance(cls, type) and issubclass(cls, Metric) else None
+    return cls if cls is not None and issubclass(cls, Metric) else None
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -83,7 +84,7 @@ def _lacks_reference_sample(target: Target) -> bool:
 
 
 def check_metrics(problem: Problem) -> None:
-    """Builds the metrics for two chains; a warning names those left out for want of draws from the target.
+    """Builds the metrics of a run; a warning names those left out for want of draws from the target.
 
     Tries those that are the user's own: what one gives is else seen at its first record, after the work.
 
@@ -91,7 +92,7 @@ def check_metrics(problem: Problem) -> None:
         UserError: if one cannot be built, does not do what a metric must, or the target or the kernel cannot
             serve it.
     """
-    suite = problem.suite([0], chains=2)
+    suite = problem.suite_before()
     if suite.undrawn:
         names, kernel = ", ".join(suite.undrawn), type(problem.kernel).__name__
         warn(f"left out: the metrics {names} (the states of {kernel} are no draws from the target).")
@@ -101,16 +102,17 @@ def check_metrics(problem: Problem) -> None:
     if not own:
         return
     problem = _with_reference_sample(problem)
-    draws = _few_draws(problem)
+    chains = _few_chains(problem, own)
+    draws = _few_draws(problem, chains)
     try:
         for name in own:
             check_attributes(name, suite.metrics[name])
         if not draws:
             return
         for name in own:
-            make = partial(problem.suite, chains=TRIAL_CHAINS, only=name)
+            make = partial(problem.suite, chains=chains, only=name)
             try_metric(name, partial(make, TRIAL_SEEDS), draws, partial(make, TRIAL_SEEDS[:1]))
-        together = problem.suite(TRIAL_SEEDS, TRIAL_CHAINS)
+        together = problem.suite(TRIAL_SEEDS, chains)
         for step, (theta, info) in enumerate(draws, start=1):
             together.update(step, theta, info)
         together.result()
@@ -144,12 +146,22 @@ def _with_reference_sample(problem: Problem) -> Problem:
     return replace(problem, target=target)
 
 
-def _few_draws(problem: Problem) -> list[tuple[Tensor, Info]]:
+def _few_chains(problem: Problem, own: Sequence[str]) -> int:
+    """`TRIAL_CHAINS`; where a metric cannot be built for so many, as many as the run has."""
+    try:
+        for name in own:
+            problem.suite(TRIAL_SEEDS, TRIAL_CHAINS, only=name)
+    except UserError:
+        return problem.settings.chains
+    return TRIAL_CHAINS
+
+
+def _few_draws(problem: Problem, chains: int) -> list[tuple[Tensor, Info]]:
     """Draws of a few steps, or initial states where the kernel cannot step yet since it is still to be tuned.
 
     None where such a kernel has replicas or levels: what the `Info` of its steps holds is not known.
     """
-    small = replace(problem, settings=replace(problem.settings, chains=TRIAL_CHAINS))
+    small = replace(problem, settings=replace(problem.settings, chains=chains))
     kernel, target, one = problem.kernel, problem.target, beta(problem)
     streams = Streams(TRIAL_SEEDS, "trial", problem.device)
     draws: list[tuple[Tensor, Info]] = []
@@ -161,7 +173,7 @@ def _few_draws(problem: Problem) -> list[tuple[Tensor, Info]]:
         return draws
     if kernel.axes or kernel.has_levels:
         return []
-    ones = target.like().new_ones(len(TRIAL_SEEDS), TRIAL_CHAINS)
+    ones = target.like().new_ones(len(TRIAL_SEEDS), chains)
     info = Info(acceptance=ones, jump=ones, evaluations=1)
     return [(target.initial(ones.shape, streams), info) for _ in range(TRIAL_STEPS)]
 

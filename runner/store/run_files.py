@@ -10,6 +10,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from metrics.reserved_names import reserved
+from runner.execution.errors import UserError
 from runner.execution.manifest import new_manifest, now
 from runner.integrity.source import mixture
 from runner.store.arrays.pictures import stored_pictures
@@ -30,12 +32,19 @@ class Measurement:
         step: transitions, iterations or temperatures, as the task counts.
         evaluations: of the target per chain, all replicas counted.
         seconds: without measuring; where runs share a batch, this run's part.
+
+    Raises:
+        UserError: if a value has the name of something that is told of a run itself, such as its seed.
     """
 
     step: int
     evaluations: int
     seconds: float
     values: dict[str, float]
+
+    def __post_init__(self) -> None:
+        if (taken := reserved(self.values)) is not None:
+            raise UserError(f"A task must give another name to its value {taken}, which is the run's own.")
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class RunResult:
         records: in order of the steps; the last one is the run's result, and its cost that of the run.
         wall_seconds: this run's part of the time of its batch, with measuring.
         batch: how many runs shared its batch.
-        exact: the kernel's claim.
+        exact: the kernel's claim; None where there is no sampler.
         axes: leading axes of the kernel.
         notes: footnotes to the numbers, such as that a data set is a subset.
         model: the file of the model that was sampled, learned or evaluated.
@@ -61,7 +70,7 @@ class RunResult:
     records: list[Measurement]
     wall_seconds: float
     batch: int = 1
-    exact: bool = False
+    exact: bool | None = None
     axes: Sequence[int] = ()
     notes: Sequence[str] = ()
     model: str | None = None

@@ -32,7 +32,7 @@ class Sample(Task):
         problems.check(config)
 
     def measured(self, config: DictConfig, problems: Problems) -> Collection[str]:
-        return problems.of(config).suite([0], chains=2).metrics
+        return problems.of(config).suite_before().metrics
 
     def values_of(self, config: DictConfig, problems: Problems, metric: str) -> Collection[str] | None:
         from runner.problem.trials import value_names

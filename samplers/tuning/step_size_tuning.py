@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Kernel
+from samplers.kernel_family import first_built
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tuning.pilots.shortfall import shortfall
 from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
@@ -30,7 +31,7 @@ class StepSizeTuning(Tunable):
     def __init__(self, cls: type[Kernel], settings: Mapping[str, Any], acceptance: float) -> None:
         self.cls, self.settings, self.acceptance = cls, dict(settings), acceptance
         self.open = (cls.step_name,)
-        self.example = self.at(1.0)
+        self.example = first_built(self.at)
 
     def at(self, step_size: float | Tensor) -> Kernel:
         """The kernel at a step size."""

@@ -126,6 +126,33 @@ def test_a_metric_that_mixes_seeds_is_refused() -> None:
         tried(Mixed)
 
 
+class Halved(Share):
+    """Its result divides what it has added up; `idempotent` does so once alone between two updates."""
+
+    idempotent = False
+    fresh = True
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        super().update(step, theta, info)
+        self.fresh = True
+
+    def result(self) -> dict[str, Tensor]:
+        if self.fresh or not self.idempotent:
+            self.total /= 2
+        self.fresh = False
+        return super().result()
+
+
+@pytest.mark.parametrize("idempotent", [False, True])
+def test_a_metric_whose_result_changes_what_it_accumulates_is_refused(
+    idempotent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it gives at the end would depend on how often a run is recorded."""
+    monkeypatch.setattr(Halved, "idempotent", idempotent)
+    with pytest.raises(ValueError, match=r"^the metric mine must not change in result what it accumulates: "):
+        tried(Halved)
+
+
 def test_what_all_of_an_info_says_is_that_of_the_first_seed() -> None:
     target, streams, one = Bernoulli4(), Streams([0, 1], "trial"), torch.ones(())
     kernel = ParallelTempering(Gibbs(), [1.0, 0.5, 0.2])

@@ -15,6 +15,9 @@ from hydra.plugins.config_source import ConfigResult
 
 from runner.execution.errors import UserError, reason
 
+OURS = "conf"
+"""The package of the configurations that do not change while a process runs."""
+
 LARGEST = 2**20
 """Bytes of a file; the longest of ours has 10,000."""
 
@@ -49,9 +52,11 @@ class FileConfigSource(file_config_source.FileConfigSource):
 
 
 class ImportlibResourcesConfigSource(importlib_resources_config_source.ImportlibResourcesConfigSource):
-    """Hydra's source of packages, which parses a file once in a process and not in every composition."""
+    """Hydra's source of packages, which parses a file of ours once in a process, not in every composition."""
 
     def load_config(self, config_path: str) -> ConfigResult:
+        if self.path.partition(".")[0] != OURS:
+            return super().load_config(config_path)
         # Hydra changes what it is given; a copy by pickle takes a fifth of one by deepcopy.
         found: ConfigResult = pickle.loads(_packaged(self.provider, self.path, config_path))
         return found

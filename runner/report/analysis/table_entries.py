@@ -31,7 +31,7 @@ class Entry:
         runs: seeds of this row and column with a run that is done.
         expected: seeds of this row and column in all.
         most: seeds that a row has in this column at most.
-        exact: the kernel's claim; None while no run of the row is done.
+        exact: the kernel's claim; None where there is no kernel, or no run of the row is done.
         published: the paper's number by version.
         best: whether it is the best of the exact samplers in its column, or equal to it.
         p_value: paired t-test against the best, adjusted for its choice (`p_values_against`).

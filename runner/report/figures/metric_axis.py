@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-import conf
+from runner.catalogue.metric_paths import metric_paths
 from runner.catalogue.source import source_of
-from runner.files.plain_yaml import plain_yaml
+from runner.config.kinds import PROJECT
+from runner.execution.errors import UserError
 from runner.report.table_shape import Direction, MetricShape
+from targets.checks import is_number
 
 ARROWS = {Direction.min: "← better", Direction.max: "better →", Direction.none: ""}
 """On a vertical axis the label is turned: the arrow to the right points upwards."""
@@ -85,23 +87,41 @@ SPREADS = ("_sd", "_se")
 
 @functools.cache
 def quantities() -> dict[str, Quantity]:
-    """Every metric of conf/metric by its name, with what its class says, and what tasks measure.
+    """Every metric of conf/metric by its name, with what its class says, and what tasks measure."""
+    return OF_TASKS | {name: _said(path) for name, path in metric_paths().items()}
 
-    It is read in the source of the classes, since importing them takes torch, and seconds.
+
+@functools.cache
+def _said(path: str) -> Quantity:
+    """What the class at a dotted path, or that of which a function there gives one, says.
+
+    Ours are read in their source, since importing them takes torch, and seconds. In that of others anything
+    may stand. Nothing is known of a class that is not here any more.
     """
-    found = dict(OF_TASKS)
-    for file in sorted(Path(conf.__path__[0]).glob("metric/*.yaml")):
-        for name, node in (plain_yaml(file.read_bytes()) or {}).items():
-            if isinstance(node, dict) and "_target_" in node:
-                said = source_of(node["_target_"]).members()
-                low, high = said["bounds"]
-                found[name] = Quantity(said["unit"], low, high, Direction(said["direction"] or "none"))
-    return found
+    if path.startswith(PROJECT):
+        try:
+            said = source_of(path).members()
+        except UserError:
+            return Quantity("")
+    else:
+        from runner.problem.metric_directions import metric_class
+
+        cls = metric_class("", path)
+        said = {name: getattr(cls, name, None) for name in ("unit", "bounds", "direction")}
+    unit, bounds, better = said["unit"], said["bounds"], said["direction"]
+    pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(is_number, bounds))
+    low, high = bounds if pair else (-math.inf, math.inf)
+    direction = Direction(better if better in ("min", "max") else "none")
+    return Quantity(unit if isinstance(unit, str) else "", low, high, direction)
 
 
-def quantity_of(metric: str) -> Quantity:
-    """Of the metric, or bounds of the one that its name begins with (`swap_rate_min`); else neither."""
-    known, metric = quantities(), metric.removesuffix(NOW)
+def quantity_of(metric: str, own: Mapping[str, str] = {}) -> Quantity:
+    """Of the metric, or bounds of the one that its name begins with (`swap_rate_min`); else neither.
+
+    Args:
+        own: see `runner.catalogue.metric_paths.own_metrics`, of the runs that measured it.
+    """
+    known, metric = quantities() | {name: _said(path) for name, path in own.items()}, metric.removesuffix(NOW)
     begun = [name for name in known if metric == name or metric.startswith(f"{name}_")]
     found = known[max(begun, key=len)] if begun else Quantity("")
     if metric in known:
@@ -112,9 +132,9 @@ def quantity_of(metric: str) -> Quantity:
     return Quantity(unit) if metric.endswith(UNBOUNDED) else Quantity(unit, found.low, found.high)
 
 
-def metric_label(metric: MetricShape, text: str | None = None) -> str:
+def metric_label(metric: MetricShape, quantity: Quantity, text: str | None = None) -> str:
     """`text`, by default the metric's name, with its unit if it names none, and an arrow to better values.
 
     Where the table compares nothing by the metric, the arrow is that of its class.
     """
-    return quantity_of(metric.metric).compared(metric.direction).axis(text or metric.name)
+    return quantity.compared(metric.direction).axis(text or metric.name)

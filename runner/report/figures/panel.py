@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval
 from runner.report.figure_shape import PanelShape
+from runner.report.figures.metric_axis import Quantity, quantity_of
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
 from runner.report.runs.experiment_run import Run
@@ -48,6 +49,11 @@ class PanelData:
         """The metric of this panel."""
         assert self.panel.metric is not None
         return self.shape.metric(self.panel.metric)
+
+    @property
+    def quantity(self) -> Quantity:
+        """Unit, range and direction of the panel's metric, which may be the user's own."""
+        return quantity_of(self.metric.metric, self.results.own_metrics)
 
     @property
     def column(self) -> str:

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks
-from runner.report.figures.metric_axis import metric_label, quantity_of
+from runner.report.figures.metric_axis import metric_label
 from runner.report.figures.panel import (
     PanelData,
     PanelKind,
@@ -38,7 +38,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     log = _logarithmic(data, [span.mean for span in spans.values() if span is not None], printed)
     drawn = {row: span for row, span in spans.items() if span is not None and (span.mean > 0 or not log)}
     bars: list[tuple[int, float, float, str]] = []
-    quantity = quantity_of(data.metric.metric)
+    quantity = data.quantity
     for place, row in enumerate(listed):
         style = data.styles[row.row]
         if (span := drawn.get(row.row)) is None:
@@ -61,7 +61,7 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     if not data.finished:
         show_missing(ax)
     name_rows(ax, listed)
-    ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
+    ax.set_xlabel(metric_label(data.metric, data.quantity, data.panel.x_label))
     if log:
         draws = (row.row for row in data.rows if row.role is Role.draws and spans[row.row] is not None)
         low = (f"{row}, published" for row, found in printed.items() if any(each[1] <= 0 for each in found))

@@ -12,7 +12,7 @@ from metrics.inference.few_seeds import Interval, interval
 from runner.report.block_references import ALONG
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
-from runner.report.figures.metric_axis import Quantity, metric_label, quantity_of
+from runner.report.figures.metric_axis import Quantity, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_left_out, show_missing
 from runner.report.figures.partial_means import half_filled, mark_partial
 from runner.report.figures.published_marks import mark_published, published_values
@@ -39,7 +39,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
     where it is not of all, since it would join means of different runs, and where a logarithmic axis has no
     place for a mean.
     """
-    everywhere, quantity, low = set[float](), quantity_of(data.metric.metric), list[str]()
+    everywhere, quantity, low = set[float](), data.quantity, list[str]()
     for row in data.rows:
         points: list[tuple[float, Interval | None]] = []
         style, reference = data.styles[row.row], row.role is Role.draws
@@ -101,7 +101,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     failed, its markers are half filled and the last of them says so: its line joins means of the same runs.
     """
     metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
-    quantity, partial, low = quantity_of(metric), dict[str, str | None](), list[str]()
+    quantity, partial, low = data.quantity, dict[str, str | None](), list[str]()
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
         partial[row.row] = some_of(*data.results.coverage_along(row.row, data.column, {*curve["seed"]}))
@@ -190,7 +190,7 @@ def power_law(points: Mapping[float, float], power: float) -> dict[float, float]
 
 def _label_metric(ax: Axes, data: PanelData) -> None:
     """The metric's axis."""
-    ax.set_ylabel(metric_label(data.metric, data.panel.y_label))
+    ax.set_ylabel(metric_label(data.metric, data.quantity, data.panel.y_label))
     if data.panel.log:
         ax.set_yscale("log", nonpositive="clip")
     if data.panel.limits is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from runner.report.figures.metric_axis import metric_label, quantity_of
+from runner.report.figures.metric_axis import metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing, write_in_row
 from runner.report.figures.partial_means import mark_partial
 from runner.report.figures.published_marks import HALO, mark_published, published_values
@@ -38,7 +38,7 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
         heights = place + SPREAD * (2 * np.modf(np.arange(len(seeds)) * 0.618034)[0] - 1)
         colour = data.styles[row.row].colour
         ax.scatter([values[seed] for seed in seeds], heights, s=5, color=colour, alpha=0.6, linewidths=0)
-        off = [[part] for part in quantity_of(data.metric.metric).errors(span.mean, span.margin)]
+        off = [[part] for part in data.quantity.errors(span.mean, span.margin)]
         ax.errorbar(span.mean, place, xerr=off, color="black", marker="|", markersize=5, capsize=2)
         if note := data.partial(row.row, data.column):
             mark_partial(ax, data.styles[row.row], span.mean, place, note)
@@ -62,7 +62,7 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
     name_rows(ax, data.rows)
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
-    ax.set_xlabel(metric_label(data.metric, data.panel.x_label))
+    ax.set_xlabel(metric_label(data.metric, data.quantity, data.panel.x_label))
 
 
 def _name_outside(

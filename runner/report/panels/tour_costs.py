@@ -49,7 +49,7 @@ def draw_tour_costs(ax: Axes, data: PanelData) -> None:
         show_missing(ax, data.runs, "stored visits")
     name_rows(ax, rows)
     text = f"length of a tour, {'each distinct one once' if once else 'all draws'}"
-    ax.set_xlabel(metric_label(data.metric, text))
+    ax.set_xlabel(metric_label(data.metric, data.quantity, text))
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
 

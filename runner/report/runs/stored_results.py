@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
+from runner.catalogue.metric_paths import own_metrics
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
@@ -105,6 +106,13 @@ class Results:
         """How many seeds of one row and column are done."""
         return len({run.seed for run in self.at(row, column) if run.status == "done"})
 
+    @cached_property
+    def own_metrics(self) -> dict[str, str]:
+        """The paths of the classes of the user's own metrics, by the names of the metrics."""
+        configs = {id(run.config): run.config for run in self.runs}.values()
+        groups = (own_metrics(config.get("metric")) for config in configs)
+        return {name: path for group in groups for name, path in group.items()}
+
     @property
     def growths(self) -> Mapping[str, str]:
         """Sentences on growths along the runs, by name, where the runs are gone: here they are not."""
@@ -151,9 +159,10 @@ class Results:
         return sorted({each["threads"] for each in attempts if "threads" in each})
 
     def exact(self, row: str) -> bool | None:
-        """Whether the row's kernel claims exactness; None while no run of it is done."""
-        claims = [bool(run.summary["exact"]) for run in self.runs if run.row == row and run.summary]
-        return all(claims) if claims else None
+        """Whether the row's kernel claims exactness; None while no run of it is done, or has any."""
+        claims = [run.summary["exact"] for run in self.runs if run.row == row and run.summary]
+        known = [bool(claim) for claim in claims if claim is not None]
+        return all(known) if known else None
 
     def curves(self, row: str, column: str, metric: str) -> pd.DataFrame:
         """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""

@@ -170,10 +170,12 @@ def _ids(results: Results) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def _quantities(shape: TableShape, names: Collection[str], index: Index) -> dict[str, Quantity]:
+def _quantities(
+    shape: TableShape, names: Collection[str], index: Index, own: Mapping[str, str] | None
+) -> dict[str, Quantity]:
     """Unit, range and direction of metrics, the direction that of the table where it has one."""
     compared = {metric.metric: metric.direction for metric in shape.metrics}
-    found = known_quantities(names, index)
+    found = known_quantities(names, index, own)
     return {name: quantity.compared(compared.get(name, Direction.none)) for name, quantity in found.items()}
 
 
@@ -181,12 +183,13 @@ def charts_of(shape: TableShape, results: Results, frame: pd.DataFrame, index: I
     """The chart of the table's numbers, and that of the panels that show something else."""
     names = {metric.metric: metric.name for metric in shape.metrics}
     versions = [version for version in shape.versions if f"published_{version}" in frame]
-    styles, known = row_styles(shape, results), _quantities(shape, names, index)
+    own_metrics = results.own_metrics or None
+    styles, known = row_styles(shape, results), _quantities(shape, names, index, own_metrics)
     shown = {metric: {row.row for row in shape.rows_of(metric)} for metric in names}
     places = zip(frame["metric"], frame["row"], strict=True)
     own = frame[[row in shown.get(metric, ()) for metric, row in places]]
     charts = {"intervals": intervals_chart(own, names, known, styles, versions)}
-    if panels := panel_chart(shape, results, frame, styles, Known(index)):
+    if panels := panel_chart(shape, results, frame, styles, Known(index, own_metrics)):
         charts["panels"] = panels
     return charts
 
@@ -203,7 +206,7 @@ def run_charts(shape: TableShape, results: Results, index: Index) -> dict[str, A
         for panel in figure.panels
         if panel.metric
     }
-    known = _quantities(shape, named, index)
+    known = _quantities(shape, named, index, results.own_metrics)
     for metric, name in named.items():
         for column in shape.columns:
             courses = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runner.catalogue.metric_paths import own_metrics
 from runner.config.run_settings import Settings, settings_computed
 from runner.files.atomic_files import read_json
 from runner.loggers.run_names import run_name
@@ -31,6 +32,7 @@ class RunEntry:
         changed: names of the settings that are not the default.
         metrics: what it measured; empty unless it is done.
         costs: steps, evaluations and seconds; empty unless it is done.
+        own_metrics: the paths of the classes of the user's own metrics, by the names of the metrics.
         about: commit, device, command and times of its manifest, its logger's tags, why it has no numbers.
     """
 
@@ -45,6 +47,7 @@ class RunEntry:
     changed: list[str]
     metrics: dict[str, float | None]
     costs: dict[str, float]
+    own_metrics: dict[str, str]
     about: dict[str, Any]
 
     @property
@@ -90,6 +93,7 @@ def run_entry_of(folder: RunFolder, stamp: str) -> RunEntry:
         changed=[] if name is None else list(name.settings),
         metrics={} if summary is None else dict(summary["metrics"]),
         costs={} if summary is None else {key: summary[key] for key in COSTS if key in summary},
+        own_metrics=own_metrics((config or {}).get("metric")),
         about=about,
     )
 

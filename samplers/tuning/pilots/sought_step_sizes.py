@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Kernel
+from samplers.kernel_family import first_built
 from samplers.pilot_run import PilotRun
 from targets.target import Target
 
@@ -57,7 +58,8 @@ class Sought:
 
     def reach(self, target: Target) -> tuple[float, float]:
         """The smallest and the largest step size worth trying on `target`."""
-        return self.kernel(torch.ones((1, len(self.betas)))).step_size_range(target)
+        built = first_built(lambda size: self.kernel(torch.full((1, len(self.betas)), size)))
+        return built.step_size_range(target)
 
     def part(self, places: Tensor) -> Sought:
         """Of some of the inverse temperatures."""

@@ -90,12 +90,12 @@ class CountOnes(PerSeedTask):
 
     def run(self, config, seed, store, folder, problems):
         draws = build_target(config).initial((1, config.task.draws), Streams([seed], "ones"))
-        values = {"ones": float(draws.mean())}
+        values = {config.task.value: float(draws.mean())}
         return RunResult("bits", "none", seed, [Measurement(0, 0, 0.0, values)], 0.0)
 '''
 
 YAMLS = {
-    "task/count_ones": "{name: count_ones, _target_: mine.things.CountOnes, draws: 50}",
+    "task/count_ones": "{name: count_ones, _target_: mine.things.CountOnes, draws: 50, value: ones}",
     "target/bits": "{name: bits, _target_: mine.things.Bits, d: 3}",
     "sampler/walk": "{name: walk, _target_: mine.things.Walk}",
     "metric/ones": "{ones: {_target_: mine.things.Ones}}",
@@ -193,6 +193,26 @@ def test_a_task(call: Call, package: Path) -> None:
     assert "done before" in call(*task, "task.draws=60", "sampler=gibbs").out
     assert "error: task.draws must be at least 1" in call(*task, "task.draws=0").err
     assert "did you mean 'task.draws'?" in call(*task, "task.drows=3").err
+
+
+def test_nothing_is_said_of_the_sampler_where_there_is_none(call: Call, package: Path) -> None:
+    task = ("--config-dir", str(package / "conf"), "task=count_ones", "target=bernoulli4,mog", "seed=0,1")
+    ended = call("-m", *task)
+    assert (ended.status, ended.err) == (0, "")
+    assert "ones" in ended.out
+    assert "exact" not in ended.out
+    assert {summary["exact"] for summary in summaries()} == {None}
+
+
+@pytest.mark.parametrize("value", ["seed", "steps", "status", "target", "sampler.step_size"])
+def test_a_value_of_a_task_that_would_hide_what_is_said_of_the_run(
+    call: Call, package: Path, value: str
+) -> None:
+    task = ("--config-dir", str(package / "conf"), "task=count_ones", "target=bernoulli4")
+    ended = call(*task, f"task.value={value}")
+    assert ended.status != 0
+    assert f"A task must give another name to its value {value}, which is the run's own." in ended.err
+    assert summaries() == []
 
 
 def test_an_experiment_in_processes_of_its_own(

@@ -86,6 +86,57 @@ def test_before_the_sampler_is_tuned() -> None:
             check_metrics(replace(problem, kernel=Unsteady()))
 
 
+MADE = """
+from far_metric import Far
+
+
+class Near(Far):
+    direction = "min"
+
+
+def made(context) -> Near:
+    return Near(context)
+
+
+def unsaid(context):
+    return Near(context)
+"""
+
+
+def test_a_metric_made_by_a_function_has_the_direction_of_what_it_says_to_return(tmp_path: Path) -> None:
+    (tmp_path / "home" / "made_metric.py").write_text(MADE)
+    for name in ("Near", "made"):
+        assert metric_direction("far", f"made_metric.{name}") == "min"
+    for name in ("unsaid", "MADE", "far_metric"):
+        assert metric_direction("far", f"made_metric.{name}") == "none"
+
+
+NEEDS = """
+from far_metric import Far
+
+
+class Needs(Far):
+    def __init__(self, context):
+        if context.chains < 4:
+            raise ValueError(f"needs at least 4 chains, there are {context.chains}")
+        super().__init__(context)
+"""
+
+
+def test_a_metric_that_needs_several_chains_gets_those_of_the_run(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "home" / "needing_metric.py").write_text(NEEDS)
+    run = ["target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20"]
+    needs = "+metric.far._target_=needing_metric.Needs"
+    assert "there are 3." in refused(call, *run, needs, "task.chains=3")
+    ended = call(*run, needs, "task.chains=5")
+    assert (ended.status, ended.err) == (0, "")
+    with pytest.raises(UserError, match="there are 3"):
+        check_metrics(build(compose([*run, needs, "task.chains=3"])))
+    # Of ours: two chains have an overlap, one has none.
+    overlap = ["target=ising", "sampler=gibbs", "metric=overlap", "task.steps=20"]
+    assert "overlap needs two chains or more" in refused(call, *overlap, "task.chains=1")
+
+
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [

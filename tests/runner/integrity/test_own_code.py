@@ -12,6 +12,9 @@ import pytest
 
 import runner
 from runner.integrity.own_code import code_digest
+from runner.library.selected_runs import selected_runs
+from runner.loggers.run_names import run_name
+from runner.report.selection.grid import grid_of
 from runner.site.index.plans import planned_ids
 from runner.site.index.store_index import Index
 from runner.store.short_hash import canonical, own_code
@@ -183,6 +186,24 @@ def test_a_changed_sampler_is_run_anew_and_both_stand_in_the_table(write: Write,
     runs = runner.load_runs("sampler=Mine")
     assert runs.groupby("sampler.code").size().tolist() == [2, 2]
     assert len(runner.load_runs(f"sampler.code={runs['sampler.code'].iloc[0]}")) == 2
+
+
+def test_two_classes_of_one_module_are_two_rows(write: Write, tmp_path: Path) -> None:
+    """Whose runs have the same settings and digests otherwise: a YAML was edited between."""
+    write(gibbs=f"{KERNEL}\n    class Other(Mine):\n        pass\n", rates="RATE = 1")
+    options = tmp_path / "options" / "sampler"
+    options.mkdir(parents=True)
+    small = ("target=bernoulli4", "sampler=own", "metric=tv", "task.steps=20", "task.chains=2", "seed=0,1")
+    for name in ("Mine", "Other"):
+        (options / "own.yaml").write_text(f"name: own\n_target_: ownpackage.gibbs.{name}\n")
+        assert len(runner.run(*small, config_dir=options.parent)) == 2
+    runs = runner.load_runs("sampler=own")
+    assert runs.groupby(["sampler.code", "sampler._target_"]).size().tolist() == [2, 2]
+    assert len(runner.load_runs("sampler._target_=ownpackage.gibbs.Other")) == 2
+    found = selected_runs(["sampler=own"]).runs
+    rows = [row.row for row in grid_of(found, "runs").shape.rows]
+    assert rows == [f"own, _target_=ownpackage.gibbs.{name}" for name in ("Mine", "Other")]
+    assert not any("ownpackage" in run_name(run.config).text for run in found)
 
 
 def test_the_report_plans_an_experiment_anew_after_a_change_of_its_file(tmp_path: Path, tiny: str) -> None:

@@ -86,6 +86,46 @@ def test_overrides_are_texts_and_may_come_with_a_folder(tmp_path: Path) -> None:
     assert list(runner.run(*asked, config_dir=tmp_path / "conf")["target"]) == ["mine"]
 
 
+EDITED = {
+    "sampler/own.yaml": "{name: own, _target_: samplers.discrete.dmala.DMALA, step_size: 1, balancing: 0.5}",
+    "metric/own.yaml": "own: {_target_: metrics.discrepancy.mmd.MMDExact, bandwidth: 2}",
+    "experiment/own.yaml": "# @package _global_\nexperiment: own\nsweep: {grid: {target: [bernoulli4]}, "
+    "rows: [{row: A, sampler: own}], overrides: {task.steps: 20, task.chains: 3, metric: own}}",
+}
+
+
+def test_files_that_were_edited_or_added_between_two_calls_are_read_anew(tmp_path: Path) -> None:
+    """In one process, as in a notebook."""
+    own = tmp_path / "conf"
+
+    def written(name: str, text: str) -> None:
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_text(text)
+
+    def settings(*asked: str) -> list[float]:
+        found = runner.run(*asked, "seed=0", f"output_root={tmp_path}", config_dir=own)
+        return list(found[["sampler.step_size", "metric.own.bandwidth", "task.steps"]].iloc[0])
+
+    for name, text in EDITED.items():
+        written(name, text)
+    assert settings("+experiment=own") == [1, 2, 20]
+    written("sampler/own.yaml", EDITED["sampler/own.yaml"].replace("size: 1", "size: 3"))
+    assert settings("+experiment=own") == [3, 2, 20]
+    written("metric/own.yaml", EDITED["metric/own.yaml"].replace("2", "4"))
+    assert settings("+experiment=own") == [3, 4, 20]
+    written("experiment/own.yaml", EDITED["experiment/own.yaml"].replace("20", "25"))
+    assert settings("+experiment=own") == [3, 4, 25]
+    written("sampler/new.yaml", EDITED["sampler/own.yaml"].replace("own", "new"))
+    assert settings(*SMALL[:1], "sampler=new", "metric=own", "task.steps=20", SMALL[4]) == [1, 4, 20]
+
+    def of_the_experiment() -> int:
+        return len(runner.load_runs("experiment=own", output_root=tmp_path, config_dir=own))
+
+    before = of_the_experiment()
+    written("experiment/own.yaml", EDITED["experiment/own.yaml"].replace("sampler: own", "sampler: new"))
+    assert of_the_experiment() == before + 1
+
+
 def test_a_run_that_fails_before_its_start_is_among_the_runs(tmp_path: Path) -> None:
     """As where a sampler cannot be tuned."""
     place = f"target._target_={__name__}.Spoilt"

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import runner
-from metrics.trial import RESERVED
+from metrics.reserved_names import RESERVED
 from runner import status, table
 from runner.config.compose import compose
 from runner.config.run_settings import changed_settings, flat_settings
@@ -132,7 +132,9 @@ def test_settings_that_differ_from_the_defaults(lines: tuple[str, ...], changed:
 def test_a_class_of_the_users_own_has_no_defaults() -> None:
     config = written_settings(compose(["target=mog"]))
     config["target"] = {"name": "Mine", "_target_": "mine.Mine", "d": 5}
-    assert changed_settings(config) == {"target": "Mine", "target.d": 5}
+    assert changed_settings(config) == {"target": "Mine", "target._target_": "mine.Mine", "target.d": 5}
+    config["metric"]["tv"]["_target_"] = "mine.TV"
+    assert changed_settings(config)["metric.tv._target_"] == "mine.TV"
 
 
 def test_settings_of_one_id_are_the_same_however_they_are_written() -> None:

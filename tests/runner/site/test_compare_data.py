@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from runner.config.run_settings import Settings
+from runner.report.figures import metric_axis
 from runner.report.figures.metric_axis import Quantity
+from runner.report.table_shape import Direction
 from runner.site.content.charts import said_of
 from runner.site.content.compare_data import runs_script
+from runner.site.index.known_quantities import known_quantities
 from runner.site.index.run_entry import RunEntry
+from runner.site.index.store_index import Index
 from tests.support.site.html_page import script_data
 
 GIBBS: Settings = {"target": "mog", "target.components": 8, "sampler": "gibbs", "scale": "smoke"}
@@ -18,7 +26,7 @@ GIBBS: Settings = {"target": "mog", "target.components": 8, "sampler": "gibbs", 
 def entry(number: int, seed: int, settings: Settings, **metrics: float) -> RunEntry:
     return RunEntry(
         run_id=f"{number:016d}", stamp="", status="done", name="", experiment="", scale="smoke", seed=seed,
-        settings=settings, changed=[], metrics=dict(metrics), costs={}, about={},
+        settings=settings, changed=[], metrics=dict(metrics), costs={}, own_metrics={}, about={},
     )  # fmt: skip
 
 
@@ -61,3 +69,24 @@ def test_the_ends_of_an_interval_are_said_in_digits_that_tell_them_apart() -> No
     assert said_of(0.1, 1 / 3, 3) == "95 % interval 0.1 to 0.33333, n = 3"
     assert said_of(-1e9 - 1, 1 - 1e9, 3) == "95 % interval -1000000001 to -999999999, n = 3"
     assert said_of(2.0, 2.0, 3) == "95 % interval 2 to 2, n = 3"
+
+
+def test_the_page_has_bounds_units_and_directions_of_own_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the name begins with that of one of ours: `tv` is smaller where it is better."""
+    text = "from metrics import Metric\nclass Share(Metric):\n  unit, direction, bounds = {!r}, {!r}, {!r}\n"
+    (tmp_path / "own_share.py").write_text(text.format("share", "max", (-1.0, 1.0)))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = replace(entry(0, 0, GIBBS, tv_share=0.1, tv=0.2), own_metrics={"tv_share": "own_share.Share"})
+    index = Index("", {own.run_id: own})
+    names = ["tv_share", "tv_share_late", "tv"]
+    for known in (known_quantities(names, index), known_quantities(names, index)):
+        assert known["tv_share"] == Quantity("share", -1.0, 1.0, Direction.max)
+        assert known["tv_share_late"] == Quantity("", -1.0, 1.0)
+        assert known["tv"] == Quantity("probability", 0.0, 1.0, Direction.min)
+    (tmp_path / "own_share.py").write_text(text.format("ones", None, (0.0, 2.0)))
+    del sys.modules["own_share"]  # what a new process would not have, nor what was read before
+    metric_axis._said.cache_clear()
+    assert known_quantities(["tv_share"], index)["tv_share"] == Quantity("ones", 0.0, 2.0)
+    assert known_quantities(["tv_share"], index, {})["tv_share"] == Quantity("", 0.0, 1.0)

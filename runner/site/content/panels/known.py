@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +34,14 @@ class ExactStates:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the targets of runs, by their configurations, and of metrics."""
+    """What is known of the targets of runs, by their configurations, and of metrics.
+
+    Attributes:
+        own: the user's own metrics (`runner.catalogue.metric_paths.own_metrics`); None for those of all runs.
+    """
 
     index: Index
+    own: Mapping[str, str] | None = None
 
     def grid(self, config: DictConfig) -> np.ndarray:
         """Probabilities of the cells of a square grid, ``(levels, levels)``."""
@@ -69,7 +74,7 @@ class Known:
 
     def quantity(self, metric: str) -> Quantity:
         """Unit, range and direction of a metric."""
-        return known_quantities([metric], self.index)[metric]
+        return known_quantities([metric], self.index, self.own)[metric]
 
     def _kept(self, what: str, config: DictConfig, compute: Callable[[DictConfig], Any]) -> Any:
         kept = self.index.kept.setdefault("exact", {})

@@ -14,6 +14,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 
+from metrics.inference.few_seeds import interval
 from runner.problem.metric_directions import metric_class
 from runner.report.draw_figures import _broken, draw_figure, fit_labels, write_figures
 from runner.report.figures.labels.tick_labels import label_ticks, label_values
@@ -293,11 +294,15 @@ def test_few_points_are_drawn_as_points_beside_each_other(ax: Axes) -> None:
     assert not set(first.get_xdata()) & set(second.get_xdata())
 
 
+def label_of(metric: MetricShape) -> str:
+    return metric_label(metric, quantity_of(metric.metric))
+
+
 def test_axes_name_unit_and_better_direction() -> None:
-    assert metric_label(MetricShape("kl", "KL", Direction.min)) == "KL (nats)\n← better"
-    assert metric_label(MetricShape("log_likelihood", "L (nats)", Direction.max)) == "L (nats)\nbetter →"
-    assert metric_label(MetricShape("acceptance", "A", Direction.none)) == "A (probability)"
-    assert metric_label(MetricShape("log_mmd_now", "M (nats)", Direction.none)) == "M (nats)\n← better"
+    assert label_of(MetricShape("kl", "KL", Direction.min)) == "KL (nats)\n← better"
+    assert label_of(MetricShape("log_likelihood", "L (nats)", Direction.max)) == "L (nats)\nbetter →"
+    assert label_of(MetricShape("acceptance", "A", Direction.none)) == "A (probability)"
+    assert label_of(MetricShape("log_mmd_now", "M (nats)", Direction.none)) == "M (nats)\n← better"
 
 
 def test_bounds_of_metrics() -> None:
@@ -337,6 +342,71 @@ def test_quantities_are_what_the_classes_of_the_metrics_say() -> None:
         cls = metric_class(name, found["_target_"])
         assert cls is not None
         assert quantities()[name] == Quantity(cls.unit, *cls.bounds, Direction(cls.direction or "none"))
+
+
+OWN = """
+from metrics.metric import Metric
+
+ENDS = (-1.0, 0.5)
+
+class Slope(Metric):
+    unit = "share per step"
+    bounds = (-1.0, 1.0)
+    direction = "max"
+
+class Half(Slope):
+    unit = "half a share"
+    bounds = ENDS
+    direction = None
+
+def made(context) -> Slope:
+    return Slope(context)
+"""
+
+
+def test_figures_read_bounds_unit_and_direction_of_own_metrics(
+    ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`tv_slope` is no value of `tv`, whose bounds are 0 and 1. A class of ours may have moved since."""
+    (tmp_path / "own_slope.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    metric = {
+        "tv": {"_target_": "metrics.elsewhere.TV"},
+        "tv_slope": {"_target_": "own_slope.Slope"},
+        "half": {"_target_": "own_slope.Half"},
+        "made": {"_target_": "own_slope.made"},
+        "gone": {"_target_": "nowhere.Gone"},
+        "ours": {"_target_": "metrics.discrepancy.tv.TV"},
+        "lost": {"_target_": "metrics.elsewhere.Lost"},
+        "_optional_": None,
+    }
+    values = (0.04, 0.05, -0.08)
+    results = Results(
+        tuple(
+            finished("D", "a", seed, {"sampler": {"name": "dmala"}, "metric": metric}, {"tv_slope": value})
+            for seed, value in enumerate(values)
+        )
+    )
+    assert results.own_metrics == {
+        name: metric[name]["_target_"] for name in ("tv_slope", "half", "made", "gone", "ours", "lost")
+    }
+    slope = Quantity("share per step", -1.0, 1.0, Direction.max)
+    for name in ("tv_slope", "made"):
+        assert quantity_of(name, results.own_metrics) == slope
+    assert quantity_of("tv_slope_late", results.own_metrics) == Quantity("", -1.0, 1.0)
+    assert quantity_of("half", results.own_metrics) == Quantity("half a share", -1.0, 0.5)
+    for name in ("gone", "lost"):
+        assert quantity_of(name, results.own_metrics) == Quantity("")
+    for name in ("tv", "ours"):
+        assert quantity_of(name, results.own_metrics) == quantity_of("tv")
+
+    shape = table("{row: D}", metric="tv_slope")
+    draw_intervals(ax, panel_data(shape, results, "a", metric="tv_slope"))
+    span = interval(values)
+    assert span is not None
+    ends = [float(end) for end, _ in ax.collections[-1].get_offsets().tolist()]
+    assert ends == pytest.approx([span.lo, span.hi])
+    assert ax.get_xlabel() == "tv_slope (share per step)\nbetter →"
 
 
 def test_published_values_are_hollow_in_the_colour_of_their_row() -> None:
