@@ -127,7 +127,8 @@ def value_names(problem: Problem, metric: str) -> list[str] | None:
         UserError: if the metric cannot be built, or the target or the kernel cannot serve it.
     """
     problem = _with_reference_sample(problem)
-    suite, draws = problem.suite(TRIAL_SEEDS, TRIAL_CHAINS, only=metric), _few_draws(problem)
+    chains = _few_chains(problem, [metric])
+    suite, draws = problem.suite(TRIAL_SEEDS, chains, only=metric), _few_draws(problem, chains)
     with suppress(ValueError):
         for step, (theta, info) in enumerate(draws, start=1):
             suite.update(step, theta, info)
