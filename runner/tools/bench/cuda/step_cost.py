@@ -9,10 +9,10 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from runner.execution.stopwatch import Stopwatch
-from samplers.compiling.counter_streams import CounterStreams
+from runner.tools.bench.timing import stepping
 from samplers.kernel import Kernel
 from samplers.seed_blocks import in_seed_blocks
-from samplers.stepper import PLAIN_STEPS, Stepper
+from samplers.stepper import PLAIN_STEPS
 from targets import Streams, Target
 
 REPEATS, WATCHED = 5, 10
@@ -38,7 +38,9 @@ class StepCost:
 
 def plain_cost(target: Target, kernel: Kernel, chains: int, steps: int, seeds: int = 1) -> StepCost:
     """Of steps that are started operation by operation."""
-    target, kernel, one = _placed(target, kernel, seeds)
+    target = in_seed_blocks(target.to("cuda"), seeds)
+    one = target.like().new_ones(())
+    kernel = kernel.to(one).prepared(target, one)
     streams = Streams(range(seeds), "bench", one.device)
     state = kernel.init(target, target.initial((*kernel.axes, seeds, chains), streams), one)
 
@@ -53,17 +55,7 @@ def replayed_cost(
     target: Target, kernel: Kernel, chains: int, steps: int, seeds: int = 1, *, compiled: bool = False
 ) -> StepCost:
     """Of steps that are replayed as a CUDA graph, `compiled` ones or plain ones."""
-    target, kernel, one = _placed(target, kernel, seeds)
-    streams = (CounterStreams if compiled else Streams)(range(seeds), "bench", one.device)
-    state = kernel.init(target, target.initial((*kernel.axes, seeds, chains), streams), one)
-    stepper = Stepper(kernel, target, one, streams)
-    if compiled:
-        stepper.compile(state)
-
-    def step() -> None:
-        nonlocal state
-        state, _ = stepper(state)
-
+    step = stepping(kernel, target.to("cuda"), chains, seeds=seeds, compiled=compiled)
     for _ in range(PLAIN_STEPS + 5):
         step()
     return _cost(step, steps)
@@ -80,13 +72,6 @@ def seconds_each(call: Call, times: int) -> float:
         watch.stop()
         found.append(watch.lap() / times)
     return min(found)
-
-
-def _placed(target: Target, kernel: Kernel, seeds: int) -> tuple[Target, Kernel, torch.Tensor]:
-    """Both on the device, the kernel prepared for the target, and the inverse temperature 1."""
-    target = in_seed_blocks(target.to("cuda"), seeds)
-    one = target.like().new_ones(())
-    return target, kernel.to(one).prepared(target, one), one
 
 
 @torch.no_grad()
