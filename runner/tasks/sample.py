@@ -38,13 +38,10 @@ class NotANumberError(SeedError):
     """Chains of some seeds met a log density that is NaN or infinite, or stand at such an auxiliary."""
 
     def __init__(self, target: str, step: int, seeds: list[int], auxiliary: str | None = None) -> None:
-        where = f"by step {step} (seed {', '.join(map(str, seeds))})."
-        said = f"The target {target} gave NaN or infinity as a log density {where}"
+        said = f"The target {target} gave NaN or infinity as a log density"
         if auxiliary is not None:
-            said = (
-                f"The auxiliary variable {auxiliary} of the chains on {target} became NaN or infinite {where}"
-            )
-        super().__init__(f"{said} {where}", seeds)
+            said = f"The auxiliary variable {auxiliary} of the chains on {target} became NaN or infinite"
+        super().__init__(f"{said} by step {step} (seed {', '.join(map(str, seeds))}).", seeds)
 
 
 @dataclass

@@ -10,6 +10,8 @@ from runner.problem.build import build
 from runner.tasks.sample import NotANumberError, begin
 from samplers.proposals.entropic_langevin import THETA_A
 
+SAYS = r"^The auxiliary variable theta_a of the chains on \S+ became NaN or infinite by step \d \(seed 8\)\.$"
+
 
 @pytest.mark.parametrize("tempered", [(), ("tempering=parallel", "tempering.ladder=[1.0,0.5]")])
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -25,6 +27,6 @@ def test_an_auxiliary_that_is_no_number_fails_its_seed(tempered: tuple[str, ...]
     # The chains of seed 8; NaN makes no log density NaN there, as the move is taken.
     theta_a[..., 1, 2, 0] = value
     assert theta_a.shape[-3:-1] == torch.Size([2, 3])
-    with pytest.raises(NotANumberError, match=r"^The auxiliary variable theta_a .* \(seed 8\)\.$") as error:
+    with pytest.raises(NotANumberError, match=SAYS) as error:
         work.advance()
     assert error.value.seeds == [8]

@@ -196,7 +196,7 @@ def test_a_failed_run_does_not_stop_a_sweep(call: Call) -> None:
     ended = call("-m", LATE_TARGET, "+target.bad=7,8", *small)
     assert ended.status == 1
     assert ended.out.endswith("\n2 runs done, 2 failed.\n")
-    assert "late_targets.Late gave NaN or infinity as a log density by step 50 (seed 0, 1)." in ended.err
+    assert "late_targets.Late gave NaN or infinity as a log density by step 50 (seed 0, 1).\n" in ended.err
     (line,) = [line for line in ended.err.splitlines() if line.startswith("  repeat: ")]
     assert line.endswith("'seed=[0,1]'")
     assert "target._target_=late_targets.Late" in line
