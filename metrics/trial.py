@@ -80,8 +80,18 @@ def try_metric(
         for step, (theta, info) in enumerate(draws, start=1):
             _update(name, unasked, step, theta, info)
         values = _result(name, whole)
-        _compare_unasked(name, values, _result(name, unasked))
-        _compare(name, values, _result(name, resumed))
+        if found := _differing(values, _result(name, unasked)):
+            key, asked, got = found
+            raise ValueError(
+                f"the metric {name} must not change in result what it accumulates: after one more call of it "
+                f"{key} is {asked} in place of {got}"
+            )
+        if found := _differing(values, _result(name, resumed)):
+            key, whole_run, got = found
+            raise ValueError(
+                f"the metric {name} must go on from a checkpoint: saved and read back it gives {got} as {key}"
+                f" in place of {whole_run}; its attribute saved must name all that it accumulates"
+            )
         if make_alone is None:
             return
         alone = make_alone()
@@ -122,30 +132,13 @@ def _read_back(saved: dict[str, Any]) -> Any:
     return torch.load(file, weights_only=True)
 
 
-def _compare_unasked(name: str, asked: dict[str, Tensor], unasked: dict[str, Tensor]) -> None:
-    for key, value in asked.items():
-        other = unasked.get(key)
-        if other is None or not _same(value, other):
-            got = "nothing" if other is None else f"{other.tolist()}"
-            raise ValueError(
-                f"the metric {name} must not change in result what it accumulates: after one more call of it "
-                f"{key} is {value.tolist()} in place of {got}"
-            )
-
-
-def _same(one: Tensor, other: Tensor) -> bool:
-    return torch.equal(one.nan_to_num(nan=0.1), other.nan_to_num(nan=0.1))
-
-
-def _compare(name: str, whole: dict[str, Tensor], resumed: dict[str, Tensor]) -> None:
-    for key, value in whole.items():
-        other = resumed.get(key)
-        if other is None or not _same(value, other):
-            got = "nothing" if other is None else f"{other.tolist()}"
-            raise ValueError(
-                f"the metric {name} must go on from a checkpoint: saved and read back it gives {got} as {key}"
-                f" in place of {value.tolist()}; its attribute saved must name all that it accumulates"
-            )
+def _differing(values: dict[str, Tensor], others: dict[str, Tensor]) -> tuple[str, str, str] | None:
+    """The first of `values` that is another one in `others`, by name: it, and what each of both has."""
+    for key, value in values.items():
+        other = others.get(key)
+        if other is None or not torch.equal(value.nan_to_num(nan=0.1), other.nan_to_num(nan=0.1)):
+            return key, f"{value.tolist()}", "nothing" if other is None else f"{other.tolist()}"
+    return None
 
 
 def of_first_seed(info: Info) -> Info:

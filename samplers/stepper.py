@@ -8,7 +8,7 @@ states are those of the steps that it replays, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import torch
@@ -83,27 +83,30 @@ class Stepper:
 
     def _record(self, state: State) -> RecordedStep | None:
         """One step as a CUDA graph; None where it cannot be one, as if the host waits for a value in it."""
-        generator = self._arguments[-1]
-        mode = torch.cuda.get_sync_debug_mode()
+        *_, beta, generator = self._arguments
         # The graph is recorded on the device in force, where a step on another one would leave it empty.
-        with torch.cuda.device(self._arguments[2].device):
-            try:
-                with _unused(generator):
-                    torch.cuda.set_sync_debug_mode("error")
-                    found = self._plain(state)
-            except RuntimeError:
-                return None
-            finally:
-                torch.cuda.set_sync_debug_mode(mode)
+        with torch.cuda.device(beta.device), suppress(RuntimeError):
+            with _unused(generator), _forbidden_waits():
+                found = self._plain(state)
             if not _alike(state, found[0]):
                 return None
-            try:
-                with _unused(generator):
-                    recorded = RecordedStep(self._plain, state, found[1], _generators(generator))
-                with _unused(generator):
-                    return recorded if _same(recorded.replay(state), found) else None
-            except RuntimeError:
-                return None
+            with _unused(generator):
+                recorded = RecordedStep(self._plain, state, found[1], _generators(generator))
+            with _unused(generator):
+                replayed = recorded.replay(state)
+            return recorded if _same(replayed, found) else None
+        return None
+
+
+@contextmanager
+def _forbidden_waits() -> Iterator[None]:
+    """Raises RuntimeError where the host waits for the device in the block."""
+    mode = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(mode)
 
 
 def _generators(generator: Generator) -> list[torch.Generator]:

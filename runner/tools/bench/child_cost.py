@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # The system counts kilobytes on Linux, bytes on macOS.
 PER_MEGABYTE = 1024 if sys.platform != "darwin" else 1024**2
@@ -95,3 +97,15 @@ def _peak_megabytes() -> float:
         lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return float(lines["VmHWM"].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / PER_MEGABYTE
+
+
+def printed_json(*arguments: str, environment: Mapping[str, str]) -> Any:
+    """What ``python -m arguments`` prints as JSON, with `environment` beside that of this process.
+
+    Raises:
+        RuntimeError: if the process fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer"
+        spawned(answer, *arguments, environment={**os.environ, **environment})
+        return json.loads(answer.read_text())

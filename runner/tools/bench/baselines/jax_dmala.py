@@ -12,6 +12,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import Array
+from torch import Tensor
+
+from targets import RBM
 
 STEPS = 10
 """Steps in one call; one by one they are 5 to 8 % slower."""
@@ -76,3 +79,27 @@ def jax_dmala(
         return after, said
 
     return jax.jit(start), jax.jit(steps, donate_argnums=0)
+
+
+def rbm_peer(
+    target: RBM, theta: Tensor, hidden: Tensor, step_size: float, length: int = STEPS
+) -> tuple[Callable[[], None], Callable[[], object]]:
+    """Calls that take `length` steps of chains at `theta` and wait for them, and that start two products.
+
+    Args:
+        target, theta, hidden: on the CPU; states ``(chains, d)`` and the activations of their hidden units.
+    """
+    weight, hidden_bias, visible_bias, states, active = (
+        jnp.asarray(each.numpy())
+        for each in (target.weight, target.hidden_bias, target.visible_bias, theta, hidden)
+    )
+    start, steps = jax_dmala(weight, hidden_bias, visible_bias, step_size, length)
+    chains = start(jax.random.key(0), states)
+    products = jax.jit(lambda theta, hidden: (theta @ weight.T, hidden @ weight))
+
+    def take_steps() -> None:
+        nonlocal chains
+        chains, said = steps(chains)
+        jax.block_until_ready((chains, said))
+
+    return take_steps, lambda: products(states, active)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 
 from runner.execution.compiling.choice import has_compiler
-from runner.tools.bench.child_cost import spawned
+from runner.tools.bench.child_cost import printed_json
 from runner.tools.bench.steps.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
 from samplers.discrete.dmala import DMALA
@@ -32,10 +29,7 @@ def jax_rows(bench: BenchRows, rounds: int, counts: tuple[int, ...] = (100, 500)
         bench.add("DMALA step against JAX", "left out, pip install -e '.[jax]'")
         return
     for chains in counts:
-        with tempfile.TemporaryDirectory() as folder:
-            answer = Path(folder) / "seconds"
-            spawned(answer, __name__, str(chains), str(rounds), environment={**os.environ, **ONE_THREAD})
-            seconds = json.loads(answer.read_text())
+        seconds = printed_json(__name__, str(chains), str(rounds), environment=ONE_THREAD)
         name = f"RBM 784 x 500, {chains} chains, 1 thread, against JAX"
         bench.ratio(f"DMALA step, {name}", seconds["ours"], seconds["jax"])
         if "compiled" in seconds:
@@ -51,31 +45,18 @@ def seconds_beside_jax(chains: int, rounds: int) -> dict[str, float]:
         ``jax products``: its two matrix products in PyTorch and in JAX.
     """
     import jax
-    import jax.numpy as jnp
 
-    from runner.tools.bench.baselines.jax_dmala import STEPS, jax_dmala
+    from runner.tools.bench.baselines.jax_dmala import STEPS, rbm_peer
 
     target = paper_rbm()
     theta = (torch.rand((chains, 784), generator=torch.Generator().manual_seed(0)) < 0.5).float()
     hidden = target.hidden_logits(theta).sigmoid()
-    weight, *others = (
-        jnp.asarray(each.numpy())
-        for each in (target.weight, target.hidden_bias, target.visible_bias, theta, hidden)
-    )
-    start, steps = jax_dmala(weight, others[0], others[1], STEP_SIZE)
-    state = start(jax.random.key(0), others[2])
-    products = jax.jit(lambda theta, hidden: (theta @ weight.T, hidden @ weight))
-
-    def jax_steps() -> None:
-        nonlocal state
-        state, said = steps(state)
-        jax.block_until_ready((state, said))
-
+    jax_steps, jax_products = rbm_peer(target, theta, hidden, STEP_SIZE)
     calls: dict[str, Callable[[], object]] = {
         "ours": stepping(DMALA(STEP_SIZE), target, chains),
         "jax": jax_steps,
         "products": lambda: (theta @ target.weight.T, hidden @ target.weight),
-        "jax products": lambda: jax.block_until_ready(products(others[2], others[3])),
+        "jax products": lambda: jax.block_until_ready(jax_products()),
     }
     with thread_count(1), torch.no_grad():
         if has_compiler():

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 
-from runner.tools.bench.child_cost import spawned
+from runner.tools.bench.child_cost import printed_json
 from runner.tools.bench.steps.rbm_step import STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers.discrete.dmala import DMALA
@@ -30,10 +27,7 @@ def jax_cuda_rows(bench: BenchRows, counts: tuple[int, ...]) -> None:
         bench.add("DMALA step against JAX, cuda", "left out, JAX is not there")
         return
     for chains in counts:
-        with tempfile.TemporaryDirectory() as folder:
-            answer = Path(folder) / "seconds"
-            spawned(answer, __name__, str(chains), environment={**os.environ, **BESIDE})
-            seconds = json.loads(answer.read_text())
+        seconds = printed_json(__name__, str(chains), environment=BESIDE)
         name = f"RBM 784 x 500, {chains:,} chains, cuda, against JAX"
         if "jax" not in seconds:
             bench.add(f"DMALA step, {name}", "left out, JAX sees no CUDA device")
@@ -49,9 +43,8 @@ def jax_cuda_rows(bench: BenchRows, counts: tuple[int, ...]) -> None:
 def seconds_beside_jax(chains: int) -> dict[str, float]:
     """Seconds of a step in turns, and of its two matrix products; nothing where JAX sees no CUDA device."""
     import jax
-    import jax.numpy as jnp
 
-    from runner.tools.bench.baselines.jax_dmala import jax_dmala
+    from runner.tools.bench.baselines.jax_dmala import rbm_peer
 
     if jax.default_backend() != "gpu":
         return {}
@@ -59,24 +52,13 @@ def seconds_beside_jax(chains: int) -> dict[str, float]:
     target = paper_rbm()
     theta = (torch.rand((chains, 784), generator=torch.Generator().manual_seed(0)) < 0.5).float()
     hidden = target.hidden_logits(theta).sigmoid()
-    weight, *others = (
-        jnp.asarray(each.numpy())
-        for each in (target.weight, target.hidden_bias, target.visible_bias, theta, hidden)
-    )
-    start, steps = jax_dmala(weight, others[0], others[1], STEP_SIZE, STEPS)
-    state = start(jax.random.key(0), others[2])
-    jax_products = jax.jit(lambda theta, hidden: (theta @ weight.T, hidden @ weight))
+    jax_steps, jax_products = rbm_peer(target, theta, hidden, STEP_SIZE, STEPS)
     target, theta, hidden = target.cuda(), theta.cuda(), hidden.cuda()
-
-    def jax_steps() -> None:
-        nonlocal state
-        state, said = steps(state)
-        jax.block_until_ready((state, said))
 
     def products_in_jax() -> None:
         for _ in range(STEPS - 1):
-            jax_products(others[2], others[3])
-        jax.block_until_ready(jax_products(others[2], others[3]))
+            jax_products()
+        jax.block_until_ready(jax_products())
 
     calls: dict[str, Callable[[], object]] = {
         "replayed": _many(stepping(DMALA(STEP_SIZE), target, chains)),
