@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from samplers.compiling.counter_streams import CounterStreams
+from samplers.compiling.differing_chains import FEW, share_differing
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.kernel import Info, Kernel, State
 from samplers.replay.recorded_step import RecordedStep, Step
@@ -93,8 +94,9 @@ class Stepper:
             with _unused(generator):
                 recorded = RecordedStep(self._plain, state, found[1], _generators(generator))
             with _unused(generator):
-                replayed = recorded.replay(state)
-            return recorded if _same(replayed, found) else None
+                replayed, _ = recorded.replay(state)
+            # Up to rounding: backward convolutions add up in an order that changes from call to call.
+            return recorded if share_differing(replayed, found[0]) <= FEW else None
         return None
 
 
@@ -135,11 +137,3 @@ def _unused(generator: Generator) -> Iterator[None]:
 def _alike(one: State, other: State) -> bool:
     same = one.aux.keys() == other.aux.keys() and one.cached_by == other.cached_by
     return same and same_form(tensors(one), list(tensors(other)))
-
-
-def _same(one: tuple[State, Info], other: tuple[State, Info]) -> bool:
-    """Whether all numbers are the same, bit for bit; NaN is NaN."""
-    pairs = zip(tensors(one), tensors(other), strict=True)
-    return all(
-        bool(((mine == theirs) | ((mine != mine) & (theirs != theirs))).all()) for mine, theirs in pairs
-    )

@@ -16,6 +16,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
+from samplers.compiling.differing_chains import FEW, share_differing
 from samplers.compiling.matrix_products import with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
@@ -24,9 +25,6 @@ from samplers.served import require_same_caches
 from samplers.tensor_tree import maker, mapped, tensors
 from targets.target import Target
 from targets.tracing import traced
-
-OF_COORDINATES = 50_000
-"""Coordinates of a chain of which one may take another value by rounding."""
 
 # At its first use autograd starts a thread for each device, and a process with such threads cannot compute
 # gradients once it has forked. Tracing brings a device of its own, so that comes after.
@@ -92,7 +90,7 @@ class TracedStep:
         self._run: Callable[..., Sequence[Tensor]] = self.graph
         self._step = step
         # A value that left the tensors was one number in the trace and would be that for ever.
-        if self._differing(1) > 0.05:
+        if self._differing(1) > FEW:
             raise NotCompiledError(f"{who}: it computes with NumPy, or on the host otherwise")
 
     def _differing(self, ahead: int) -> float:
@@ -105,10 +103,7 @@ class TracedStep:
         with self._streams.unused(), torch.no_grad():
             self._streams.calls += ahead * self._calls
             expected, (found, _) = self._step(start)[0], self(start)
-        same = torch.isclose(found.theta, expected.theta, rtol=1e-3, atol=1e-3, equal_nan=True)
-        others = (~same).reshape(*start.log_prob.shape, -1)
-        different = others.sum(-1) > others.shape[-1] // OF_COORDINATES
-        return float(different.double().mean())
+        return share_differing(found, expected)
 
     def compiled(self, state: State) -> TracedStep:
         """This step with its graph compiled by TorchInductor, for states like `state` alone; takes no step.

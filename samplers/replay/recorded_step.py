@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 
@@ -63,6 +65,19 @@ def captured(work: Callable[[], None], generators: Sequence[torch.Generator]) ->
     # Other threads of the program, such as the one that renews locks, may go on meanwhile. A stream that
     # torch.cuda.graph has of its own is one of the device on which it was first used.
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+    with _no_garbage(), torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
         work()
     return graph
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Frees garbage before the block and none in it: CUDA refuses to free a graph while one is recorded."""
+    gc.collect()
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 from dataclasses import replace
 
@@ -64,6 +65,25 @@ def test_any_state_may_follow_and_a_loaded_generator_goes_on() -> None:
     again = [stepper(then)]
     again.append(stepper(again[0][0]))
     assert equal(tuple(first), tuple(again))
+
+
+def test_an_older_graph_that_is_garbage_does_not_spoil_a_recording() -> None:
+    """CUDA refuses to free it while the next one is recorded, and the collector may run at any time."""
+    before = gc.get_threshold()
+    older, state, _ = begun("dmala-binary", torch.float64)
+    for _ in range(STEPS):
+        state, _ = older(state)
+    assert older._recorded is not None
+    older.itself = older  # type: ignore[attr-defined]
+    del older
+    stepper, state, _ = begun("dmala-binary", torch.float64)
+    gc.set_threshold(1)
+    try:
+        for _ in range(STEPS):
+            state, _ = stepper(state)
+    finally:
+        gc.set_threshold(*before)
+    assert stepper._recorded is not None
 
 
 class Waiting(DMALA):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
+from torch import Tensor
 
 from runner.files.checkpoint import from_plain, load_checkpoint, save_checkpoint, to_plain
 from samplers import State
 from samplers.replay import recorded_step
 from samplers.stepper import PLAIN_STEPS, Stepper
 from samplers.tensor_tree import tensors
-from targets import Streams
+from targets import Streams, Target
 from tests.samplers.test_conformance import EVERY
 from tests.support.steps.stepping import ONE, started
 
@@ -91,3 +94,48 @@ def test_where_the_recording_fails_steps_are_plain(monkeypatch: pytest.MonkeyPat
     state, replayed = stepped("pt_odd_even", monkeypatch, fails)
     assert not replayed
     assert_equal(state, plain)
+
+
+def test_a_target_that_rounds_differently_at_each_call_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As convolutions on a GPU do, whose sums are in the order in which threads come to their end."""
+    _, target, _ = EVERY["dmala-binary"]
+    rounded = type(target).log_prob_and_grad
+
+    def rounding(self: Target, theta: Tensor) -> tuple[Tensor, Tensor]:
+        log_prob, grad = rounded(self, theta)
+        return log_prob * (1.0 + 1e-12 * torch.rand(())), grad
+
+    monkeypatch.setattr(type(target), "log_prob_and_grad", rounding)
+    _, replayed = stepped("dmala-binary", monkeypatch, lambda work, generators: Graph(work))
+    assert replayed
+
+
+def test_no_garbage_is_freed_while_a_graph_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older graph that is part of it would spoil the recording."""
+
+    class Left:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            freed.append("garbage")
+
+    freed: list[str] = []
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", SimpleNamespace)
+    monkeypatch.setattr(torch.cuda, "Stream", SimpleNamespace)
+    monkeypatch.setattr(torch.cuda, "graph", lambda graph, **options: nullcontext())
+    Left()
+
+    def work() -> None:
+        freed.append("recording")
+        assert not gc.isenabled()
+
+    recorded_step.captured(work, [])
+    assert freed == ["garbage", "recording"]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        recorded_step.captured(work, [])
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
