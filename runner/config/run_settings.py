@@ -65,8 +65,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     What a scale offers is left out: the task's settings say what of it was used. The options of metrics are
     settings, as ``metric.time_to_target.gap``; which metrics there are is none. So are a class of the user's
     own, as ``sampler._target_``, the digest of a group with code of their own, as ``sampler.code``, that of a
-    file of the target, as ``target.file.content``, and those of files of a data set that are not known, as
-    ``target.data.content``.
+    file of the target, as ``target.file.content``, that of the weights of a saved model, as
+    ``target.model.content``, and those of files of a data set that are not known, as ``target.data.content``.
     """
     found: Settings = {}
     for group in CHOSEN:
@@ -82,7 +82,7 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
         del found[key]
     found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
     contents = (config.get(CONTENT) or {}).items()
-    found |= {f"target.{name}.{CONTENT}": digest for name, digest in contents}
+    found |= {f"{name if '.' in name else f'target.{name}'}.{CONTENT}": digest for name, digest in contents}
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
 
 
