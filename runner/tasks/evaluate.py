@@ -18,7 +18,7 @@ from runner.config.data.datasets import (
 )
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
-from runner.models.identity import class_of, metadata_of, model_file, weights_of
+from runner.models.identity import class_of, metadata_of, model_file, model_identity
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -55,14 +55,14 @@ class Evaluate(PerSeedTask):
         return {"log_likelihood": "max"}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
-        """The task, the model's weights and its data set: no target, sampler or metric is read."""
+        """The task, the model and its data set: no target, sampler or metric is read."""
         path = model_file(config.model)
         task = annealing_identity(parts["task"], class_of(path))
         name = task.get("dataset")
         if name is not None:
             binarised = dataset_identity(name, _binarisation(name, metadata_of(path)), "task.dataset")
             task = {**task, "dataset": {**binarised, **unknown_files(config, name, "task.dataset")}}
-        return {"task": task, "model": weights_of(path)}
+        return {"task": task, "model": model_identity(path)}
 
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
