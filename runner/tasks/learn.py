@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from omegaconf import DictConfig
@@ -44,8 +46,8 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
     values = likelihood(model.target, data, settings, seed, config, folder.checkpoint).values
     last = records.pop() if records and records[-1].step == recipe.settings.iterations else None
     seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
-    seen = last.values if last is not None else {}
-    records.append(Measurement(recipe.settings.iterations, evaluations, seconds, {**seen, **values}))
+    found = {**(last.values if last is not None else {}), **_chosen(report), **values}
+    records.append(Measurement(recipe.settings.iterations, evaluations, seconds, found))
     sampler = build_kernel(config)
     return RunResult(
         target=label(config, "target"),
@@ -59,6 +61,17 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
         model=str(model.path),
         files=_pictures(model, data),
     )
+
+
+def _chosen(report: Mapping[str, Any]) -> dict[str, float]:
+    """The validation of the model that results, which is the best of all; nothing without validations."""
+    best = report.get("best")
+    if best is None:
+        return {}
+    return {
+        "best_validation_log_likelihood": best["log_likelihood"],
+        "best_validation_log_likelihood_se": best["standard_error"],
+    }
 
 
 def check_learning(config: DictConfig) -> None:
