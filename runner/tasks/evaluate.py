@@ -72,15 +72,15 @@ class Evaluate(PerSeedTask):
         started = time.monotonic()
         target, metadata, data = problems.shared(subject, config)
         settings = ais_settings(config)
-        values, evaluations = likelihood(target, data, settings, seed, config, folder.checkpoint)
-        seconds = time.monotonic() - started
+        found = likelihood(target, data, settings, seed, config, folder.checkpoint)
+        seconds = found.earlier_seconds + time.monotonic() - started
         sampler = (metadata.get("recipe") or {}).get("sampler", {})
         name = str(metadata.get("architecture", type(target).__name__))
         return RunResult(
             target=f"{name.rsplit('.', 1)[-1]}/{data.name}",
             sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
             seed=seed,
-            records=[Measurement(len(settings.betas) - 1, evaluations, seconds, values)],
+            records=[Measurement(len(settings.betas) - 1, found.evaluations, seconds, found.values)],
             wall_seconds=seconds,
             exact=True,  # other transitions are refused, and nothing is drawn by the model's own sampler
             notes=[data.note] if data.note else [],

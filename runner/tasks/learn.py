@@ -43,10 +43,10 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
         Measurement(point["iteration"], point["evaluations"], point["seconds"], dict(point["values"]))
         for point in report["history"]
     ]
-    values = likelihood(model.target, data, settings, seed, config, folder.checkpoint).values
+    measured = likelihood(model.target, data, settings, seed, config, folder.checkpoint)
     last = records.pop() if records and records[-1].step == recipe.settings.iterations else None
     seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
-    found = {**(last.values if last is not None else {}), **_chosen(report), **values}
+    found = {**(last.values if last is not None else {}), **_chosen(report), **measured.values}
     records.append(Measurement(recipe.settings.iterations, evaluations, seconds, found))
     sampler = build_kernel(config)
     return RunResult(
@@ -54,7 +54,7 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
         sampler=label(config, "sampler"),
         seed=seed,
         records=records,
-        wall_seconds=time.monotonic() - started,
+        wall_seconds=measured.earlier_seconds + time.monotonic() - started,
         exact=bool(fixed(sampler).exact),
         axes=() if isinstance(sampler, Tunable) else sampler.axes,
         notes=model.notes,

@@ -99,13 +99,13 @@ class LogPartition(PerSeedTask):
         )
         walk = work.walks["population"]
         assert isinstance(walk, PopulationAnnealing)
-        seconds = time.monotonic() - started
+        values = values_of(walk, target)
         return RunResult(
             target=label(config, "target"),
             sampler=label(config, "sampler"),
             seed=seed,
-            records=[Measurement(walk.steps, walk.evaluations, work.seconds, values_of(walk, target))],
-            wall_seconds=seconds,
+            records=[Measurement(walk.steps, walk.evaluations, work.seconds, values)],
+            wall_seconds=work.earlier_seconds + time.monotonic() - started,
             exact=settings.kernel.exact,
         )
 

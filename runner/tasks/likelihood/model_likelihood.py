@@ -111,7 +111,8 @@ def target_likelihood(
     if isinstance(target.space, Discrete) and target.space.size <= MAX_STATES:
         values["log_z_exact"] = exact_log_partition(target)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return Likelihood(values | {"ais_seconds": annealings.seconds}, annealings.evaluations)
+    values["ais_seconds"] = annealings.seconds
+    return Likelihood(values, annealings.evaluations, annealings.earlier_seconds)
 
 
 def _annealings(target: Target, data: Dataset, settings: AISSettings, seed: int) -> Annealings:

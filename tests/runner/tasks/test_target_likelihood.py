@@ -27,6 +27,7 @@ from tests.support.commands import (
     Call,
     assert_refused,
     counted,
+    earlier_attempts_take,
     finished,
     measured,
     rows,
@@ -186,9 +187,11 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
 ) -> None:
     """6 blocks of 10 temperatures forward; 8 in reverse, of which 2 make the draws."""
     command = (*EVALUATE, "seed=3", f"model={model}")
+    earlier_attempts_take(monkeypatch, 1000.0)
     seen = stopped_in_each(call, monkeypatch, TargetAnnealing, {"forward": 2, "reverse": 5}, command)
     assert seen == [*range(10, 70, 10), *range(10, 90, 10)], "it did not go on from where it was"
     assert measured() == measured(evaluated)
+    assert summary()["wall_seconds"] == summary()["seconds"] >= summary()["metrics"]["ais_seconds"] > 1000.0
 
 
 def test_seeds_are_evaluated_as_alone_on_one_model(
