@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from torch import Tensor
 
 from metrics.likelihood.importance_weights import Estimate
-from runner.execution.errors import RunError
+from runner.execution.errors import DivergenceError
 
 
 class Walk(Protocol):
@@ -138,7 +138,7 @@ class Annealings:
         """A block of the first walk that is not at its end.
 
         Raises:
-            RunError: if log weights at the end of a walk are not finite, saying how many.
+            DivergenceError: if log weights at the end of a walk are not finite, saying how many.
         """
         name, started = self._unfinished(), time.monotonic()
         if name is None:
@@ -171,7 +171,7 @@ def _at_end(walk: Walk) -> bool:
 def _check_finite(name: str, weights: Tensor) -> None:
     bad = int((~weights.isfinite()).sum())
     if bad:
-        raise RunError(
+        raise DivergenceError(
             f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
             "since the model's energies overflow."
         )

@@ -93,7 +93,7 @@ def target_likelihood(
     most 2^16 states ``log_z_exact`` and ``log_likelihood_exact`` join them.
 
     Raises:
-        RunError: if a weight is not finite.
+        DivergenceError: if a weight is not finite.
     """
     check_annealing(target, settings)
     annealings = run_to_end(

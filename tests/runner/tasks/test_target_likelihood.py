@@ -14,7 +14,7 @@ from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing
 from metrics.likelihood.target_log_partition import exact_log_partition
-from runner.execution.errors import RunError
+from runner.execution.errors import DivergenceError
 from runner.models import model_files
 from runner.models.model_files import save_model
 from runner.tasks.likelihood.ais_settings import AISSettings
@@ -141,7 +141,7 @@ class Overflowing(ResNetEBM):
 
 def test_energies_that_overflow_end_the_run_with_one_sentence(tmp_path: Path) -> None:
     target = Overflowing(PIXELS, TRAIN.double().mean(0), 1, (3, 4), width=4, blocks=2, halvings=1)
-    with pytest.raises(RunError, match=r"AIS, forward: \d+ of 60 weights are not finite"):
+    with pytest.raises(DivergenceError, match=r"AIS, forward: \d+ of 60 weights are not finite"):
         values_of(target.requires_grad_(False), tmp_path, settings())
 
 
