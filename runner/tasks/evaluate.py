@@ -23,6 +23,7 @@ from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.likelihood.ais_settings import ais_numbers, ais_settings, annealing_identity
+from runner.tasks.likelihood.bracketing import warn_of_bracket
 from runner.tasks.task import Parts, PerSeedTask
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Evaluate(PerSeedTask):
         target, metadata, data = problems.shared(subject, config)
         settings = ais_settings(config)
         found = likelihood(target, data, settings, seed, config, folder.checkpoint)
+        warn_of_bracket(found.values, seed)
         seconds = found.earlier_seconds + time.monotonic() - started
         sampler = (metadata.get("recipe") or {}).get("sampler", {})
         name = str(metadata.get("architecture", type(target).__name__))

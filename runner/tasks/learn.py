@@ -23,6 +23,7 @@ from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.likelihood.ais_settings import ais_settings
+from runner.tasks.likelihood.bracketing import warn_of_bracket
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
@@ -44,6 +45,7 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
         for point in report["history"]
     ]
     measured = likelihood(model.target, data, settings, seed, config, folder.checkpoint)
+    warn_of_bracket(measured.values, seed)
     last = records.pop() if records and records[-1].step == recipe.settings.iterations else None
     seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
     found = {**(last.values if last is not None else {}), **_chosen(report), **measured.values}
