@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.config.run_settings import METRIC
+from runner.config.experiments.same_jobs import NO_PART
+from runner.config.run_settings import METRIC, UNLISTED, WITHOUT_IS_KNOWN
 from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.sampler_looks import look_of
@@ -40,8 +41,9 @@ def runs_script(
     """The script that hands all runs to the page.
 
     A setting that is the same in all runs is left out. Texts are places in a list of values, metrics and
-    costs are numbers or null. Runs of the same settings and seed, such as those of other metrics, have the
-    same number in ``same``: they are one to a mean over seeds.
+    costs are numbers or null. Runs of the same chains, such as those of other metrics, have the same number
+    in ``same``: they are one to a mean over seeds. Settings in ``without`` tell runs without them from those
+    with them.
 
     Args:
         commands: a short name of each command that started runs.
@@ -63,7 +65,8 @@ def runs_script(
     content = {
         "ids": [run.run_id for run in runs],
         "keys": {key: _coded(values) for key, values in described.items()},
-        "same": _coded([_without_metrics(run) for run in runs])["at"],
+        "same": _coded([_chains_of(run) for run in runs])["at"],
+        "without": WITHOUT_IS_KNOWN,
         "metrics": {name: [run.metrics.get(name) for run in runs] for name in names},
         "costs": {key: [run.costs.get(key) for run in runs] for key in ("evaluations", "seconds")},
         "steps": [run.costs.get("steps") for run in runs],
@@ -88,9 +91,14 @@ def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
     return key in ("target", "sampler", "scale") or len({str(each.get(key)) for each in settings}) > 1
 
 
-def _without_metrics(run: RunEntry) -> tuple[Any, ...]:
-    """What a run's chains are: its seed and settings, whatever it measured on them."""
-    own = {key: str(value) for key, value in run.settings.items() if not key.startswith(f"{METRIC}.")}
+def _chains_of(run: RunEntry) -> tuple[Any, ...]:
+    """What a run's chains are: its seed and settings, whatever it measured on them or kept of them."""
+    beside = {*UNLISTED, *NO_PART}
+    own = {
+        key: str(value)
+        for key, value in run.settings.items()
+        if key not in beside and not key.startswith(f"{METRIC}.")
+    }
     return (run.seed, *sorted(own.items()))
 
 
