@@ -15,6 +15,7 @@ from runner.files.plain_yaml import plain_yaml
 from runner.site.content.experiment_places import Place, places_of
 from runner.site.index.plans import planned_ids
 from runner.site.index.store_index import Index
+from runner.site.pages.making_command import starting
 from runner.site.pages.site_folder import SiteFolder
 from runner.site.pages.start_page import time_left
 from runner.store.run_store import Store
@@ -121,5 +122,5 @@ class ExperimentPages:
             "counts": {},
             "thumbnail": "",
             "height": 0,
-            "command": f"python -m runner -m +experiment={name}",
+            "command": starting(name, self.root, self.hydra),
         }

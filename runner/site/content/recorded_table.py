@@ -10,7 +10,7 @@ from dataclasses import replace
 from runner.report.numerals import Numeral
 from runner.report.page.layout import Cell, ColumnGroup, Label, Line, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
-from runner.report.page.markdown import SUPERSCRIPT, unit_text
+from runner.report.page.markdown import REST, SUPERSCRIPT, unit_text
 from runner.report.table_shape import BETTER, Direction
 
 RAISED = {chr(raised): chr(plain) for plain, raised in SUPERSCRIPT.items()}
@@ -38,7 +38,7 @@ def read_page(text: str, versions: Collection[str]) -> Page:
     findings = _bullets(after.pop(0)) if after and after[0].startswith("- ") else []
     legend = after.pop(0)
     footnotes = _bullets(after.pop(0)) if after and after[0].startswith("- ") else []
-    coverage, _, rest = after[0].partition(" For the rest: ")
+    coverage, _, rest = after[0].partition(REST)
     return Page(
         title=title.removeprefix("# "),
         caption=" ".join(parts[: blocks[0] - 1]),
