@@ -179,6 +179,7 @@ def _copied(data: ExperimentData, folder: SiteFolder) -> list[str]:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
         names.append(name)
+    folder.keep_only(f"files/{data.place.key}", [path.name for path in found])
     return names
 
 

@@ -9,6 +9,8 @@
   let runs = null, table = null;
 
   const value = (key, run) => (key in runs.keys ? runs.keys[key].values[runs.keys[key].at[run]] : undefined);
+  // A run has one experiment that computed it, and is also of those that found it computed.
+  const every = (key, run) => [value(key, run), ...(runs.keys[key]?.also?.[run] || []).map((place) => runs.keys[key].values[place])];
   const text = (given) => (given === undefined ? "none" : String(given));
 
   // The address after # is the whole state: key=value,value for conditions, and what is shown.
@@ -32,7 +34,7 @@
   const chosen = (conditions) => {
     const wanted = Object.entries(conditions).filter(([, given]) => given.length)
       .map(([key, given]) => [key, new Set(given)]);
-    return runs.ids.map((_, run) => run).filter((run) => wanted.every(([key, given]) => given.has(text(value(key, run)))));
+    return runs.ids.map((_, run) => run).filter((run) => wanted.every(([key, given]) => every(key, run).some((each) => given.has(text(each)))));
   };
 
   const options = (select, entries, selected) => {
@@ -41,7 +43,7 @@
 
   // Settings that differ between chosen runs with the same option of their group: what tells them apart besides the seed.
   const varied = (found) => Object.keys(runs.keys).filter((key) => {
-    if (["seed", "sweep", "tags", "status", "experiment", "threads"].includes(key)) return false;
+    if (["seed", "sweep", "tags", "status", "experiment", "table", "threads"].includes(key)) return false;
     const group = key.includes(".") ? key.split(".")[0] : null, seen = new Map();
     for (const run of found) {
       const given = runs.keys[key].at[run];
@@ -264,7 +266,7 @@
     box.append(name);
     box.dataset.key = key;
     const counts = new Map();
-    runs.ids.forEach((_, run) => { const given = text(value(key, run)); counts.set(given, (counts.get(given) || 0) + 1); });
+    runs.ids.forEach((_, run) => every(key, run).map(text).forEach((given) => counts.set(given, (counts.get(given) || 0) + 1)));
     for (const [given, number] of [...counts].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })).slice(0, 200)) {
       const label = document.createElement("label");
       const tick = Object.assign(document.createElement("input"), { type: "checkbox", value: given, checked: ticked.includes(given) });

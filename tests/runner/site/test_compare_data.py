@@ -24,7 +24,7 @@ from tests.support.site.run_entries import GIBBS, entry
 def told(folder: Path, *runs: RunEntry) -> dict[str, Any]:
     """What the page reads of these runs."""
     names = {name: Quantity("") for run in runs for name in run.metrics}
-    (folder / "runs.js").write_text(runs_script(runs, names, {}, [], []))
+    (folder / "runs.js").write_text(runs_script(runs, names, {}, [], [], {}))
     (content,) = script_data(folder / "runs.js")
     found: dict[str, Any] = content
     return found

@@ -14,7 +14,8 @@ from runner.report.page.kept_overrides import FILE, choosing, kept_overrides
 from runner.site.build import Report
 from runner.site.content.experiment_places import Place
 from runner.site.pages.making_command import judging, making, starting
-from tests.support.site.html_page import HtmlPage
+from tests.support.site.compare_page import compared
+from tests.support.site.html_page import HtmlPage, script_data
 from tests.support.site.own_experiments import compute, experiments
 
 PAGE = "experiments/one-smoke.html"
@@ -50,6 +51,12 @@ def mean(page: HtmlPage) -> float:
     return float(page.tables[0][-1][1].order or "nan")
 
 
+def address(page: HtmlPage) -> str:
+    """Which runs it asks the page Compare for."""
+    (found,) = (link.partition("#")[2] for link in page.links if "compare.html#" in link)
+    return found
+
+
 @pytest.mark.parametrize("both", [True, False], ids=["beside the plain ones", "alone"])
 def test_a_page_shows_the_runs_that_its_table_was_rendered_of(stored: Stored, both: bool) -> None:
     if both:
@@ -64,6 +71,8 @@ def test_a_page_shows_the_runs_that_its_table_was_rendered_of(stored: Stored, bo
     assert f"Overrides: {SEVEN}; captions and notes describe the experiment without them." in page.text
     assert f"+experiment=one scale=smoke {SEVEN} output_root={stored.root}" in page.text
     assert "differ from this page" not in page.text
+    found = compared(stored.root / "report", f"{address(page)}&view=bars&metric=kl").found
+    assert found == f"3 of {6 if both else 3} runs"
     if both:
         assert mean(stored.reported()) == pytest.approx(wanted)
         assert stored.rendered() != wanted
@@ -103,6 +112,75 @@ def test_a_table_keeps_what_chose_its_runs_and_not_where_they_are(tmp_path: Path
     kept = ["scale=smoke", SEVEN, "++seed=0,1"]
     assert choosing([*given, "++output_root=/x", "+hydra.launcher.n_jobs=2", "logger.mode=offline"]) == kept
     assert kept_overrides(tmp_path) is None
+
+
+def test_a_page_of_an_experiment_without_results_is_removed(stored: Stored) -> None:
+    """Also where the index was of another version, and forgotten; pages of other experiments stay."""
+    stored.hydra = experiments(stored.conf, "one", "two")
+    ids = compute(stored.root, stored.hydra, "one")
+    compute(stored.root, stored.hydra, "two", SEVEN)
+    stored.rendered()
+    assert "3 done" in stored.reported().text
+    site = stored.root / "report"
+    left = [
+        site / "thumbnails" / "one-smoke.png",
+        site / PAGE,
+        site / "files" / "one-smoke",
+        site / "runs" / f"{ids[0]}.html",
+    ]
+    assert all(path.exists() for path in left)
+    shutil.rmtree(stored.root / "tables")
+    for run_id in ids:
+        shutil.rmtree(stored.root / "runs" / run_id)
+    (site / ".index.json").unlink()
+    assert "two" in stored.reported("index.html").text
+    assert not any(path.exists() for path in left)
+    assert (site / "experiments" / "two-smoke.html").is_file()
+
+
+def test_files_that_are_gone_from_a_table_are_gone_from_the_report(stored: Stored) -> None:
+    compute(stored.root, stored.hydra, "one")
+    stored.rendered()
+    stored.reported()
+    (stored.root / "tables" / "one" / "smoke" / "table.tex").unlink()
+    stored.reported()
+    names = {path.name for path in (stored.root / "report" / "files" / "one-smoke").iterdir()}
+    assert "table.csv" in names
+    assert "table.tex" not in names
+
+
+def test_a_run_is_of_every_experiment_that_needs_it(stored: Stored) -> None:
+    """Whoever computed it: a plain sweep, or another experiment."""
+    stored.hydra = experiments(stored.conf, "one", "two")
+    ids = compute(stored.root, stored.hydra, "one", "seed=0,1", label="")
+    ids += compute(stored.root, stored.hydra, "one", "seed=2", label="two", first=2)
+    stored.rendered()
+    page = stored.reported()
+    assert "3 done" in page.text
+    site = stored.root / "report"
+    for conditions in (address(page), "experiment=one", "experiment=two"):
+        shown = compared(site, f"{conditions}&view=bars&metric=kl")
+        assert shown.found == "3 of 3 runs", conditions
+        (said,) = shown.means.values()
+        assert said.endswith("n = 3")
+    assert compared(site, "experiment=none&view=bars&metric=kl").found == "2 of 3 runs"
+    for run_id in ids:
+        text = (site / "runs" / f"{run_id}.html").read_text()
+        links = re.findall(r'<a href="../experiments/(\S+).html">(.*?)</a>', text)
+        assert links == [("one-smoke", "one"), ("two-smoke", "two")]
+
+
+def test_compare_hears_of_an_experiment_whose_runs_did_not_change(stored: Stored) -> None:
+    compute(stored.root, stored.hydra, "one", label="")
+    assert "3 runs" in stored.reported("index.html").text
+    data = stored.root / "report" / "data" / "runs.js"
+    (content,) = script_data(data)
+    assert "also" not in content["keys"]["experiment"] or not content["keys"]["experiment"]["also"]
+    stored.rendered()
+    stored.reported()
+    (content,) = script_data(data)
+    assert content["keys"]["table"]["values"] == ["one-smoke"]
+    assert len(content["keys"]["experiment"]["also"]) == 3
 
 
 def test_the_commands_of_a_report_say_where_its_results_are(stored: Stored) -> None:

@@ -68,6 +68,6 @@ def compare_page(
         (folder / "data" / "curves" / f"{shard}.js").write_text(curves_script(shard, own))
     names = {name: Quantity("") for run in runs for name in run.metrics}
     # The quantile for two degrees of freedom is the second.
-    script = runs_script(runs, names, {}, shards, [12.706205, 4.302653])
+    script = runs_script(runs, names, {}, shards, [12.706205, 4.302653], {})
     (folder / "data" / "runs.js").write_text(script)
     return compared(folder, address)
