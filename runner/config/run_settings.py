@@ -46,6 +46,9 @@ CONTENT = "content"
 UNKNOWN_DATA = "data"
 """Its key there for the files of a data set that are not known; runs without it are on the known files."""
 
+WITHOUT_IS_KNOWN = (f"target.{UNKNOWN_DATA}.{CONTENT}",)
+"""Settings that runs on files which are known do not have, and that tell them from those that have them."""
+
 UNLISTED = {"task.keep": 0, "task.series": 0}
 """Settings that runs of earlier versions have not, with the value that changes nothing.
 
