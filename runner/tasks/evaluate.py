@@ -19,6 +19,7 @@ from runner.config.data.datasets import (
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, metadata_of, model_file, weights_of
+from runner.models.named_model import target_in
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -63,6 +64,18 @@ class Evaluate(PerSeedTask):
             binarised = dataset_identity(name, _binarisation(name, metadata_of(path)), "task.dataset")
             task = {**task, "dataset": {**binarised, **unknown_files(config, name, "task.dataset")}}
         return {"task": task, "model": weights_of(path)}
+
+    def target_read(self, config: DictConfig) -> dict[str, Any]:
+        return target_in(model_file(config.model))
+
+    def reads_sampler(self, config: DictConfig) -> bool:
+        return False
+
+    def why_left_out(self, config: DictConfig, key: str) -> str:
+        return f"task=evaluate has its target from model={config.model}"
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        return None if key.startswith("task.") else "task=evaluate draws nothing with the sampler"
 
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems

@@ -155,12 +155,19 @@ class Task(ABC):
         Raises:
             UserError: if a model that it names is not there or cannot be read.
         """
-        target = node(config, "target")
-        return target if self.reads_model else as_learned(target)
+        return as_learned(node(config, "target"))
+
+    def reads_sampler(self, config: DictConfig) -> bool:
+        """Whether a run reads the sampler; if not, it is written without one."""
+        return True
 
     def why_left_out(self, config: DictConfig, key: str) -> str:
         """Why `key` of the target is not in `target_read`, after the words "must be left out, since"."""
         return f"target.model={config.target.get('model')} is learned, and its file does not say how"
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        """Why a run does not read `key` of its task or sampler, after the same words; None where it does."""
+        return None
 
     def work(self, config: DictConfig) -> int:
         """How much there is to do: what the time of a run is in proportion to."""

@@ -27,6 +27,9 @@ BESIDE = {METRIC: "target", TUNING: "sampler"}
 UNSET = {"task.dataset": "the model's own"}
 """What it means that a setting of this name is null, where a table would show that."""
 
+NONE = "no {}"
+"""What runs are called that read none of a group, as of a sampler."""
+
 EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"
 
 
@@ -171,7 +174,7 @@ def _of_sampler(key: str) -> bool:
 
 def _label(settings: Settings, keys: Sequence[str], group: str) -> str:
     """The option of `group` and the varied settings: ``dmala, step_size=0.3``."""
-    parts = [str(settings.get(group))]
+    parts = [str(settings.get(group, NONE.format(group)))]
     named = [key for key in keys if key != group and key in settings]
     parts += [f"{key.split('.', 1)[-1]}={_value(settings, key)}" for key in named]
     return ", ".join(parts)

@@ -10,6 +10,7 @@ import torch
 
 from runner.models.identity import weights_of
 from runner.models.model_files import save_model
+from runner.report.selection.grid import places_of
 from runner.report.selection.stored_runs import stored_runs
 from targets import RBM, ResNetEBM
 from tests.support.commands import Call, finished, one, refusal
@@ -22,6 +23,7 @@ RECIPE = (
     *("target.dataset=digits", "target.binarisation=stochastic", "target.n_hidden=4", "target.model_seed=7"),
     *("target.training.iterations=3", "target.training.cd_steps=2", "target.training.batch=30"),
 )
+EVALUATE = ("task=evaluate", "scale=smoke", "task.ais.temperatures=3", "task.ais.chains=4")
 LEARNING = ("task=learn", "scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4")
 
 
@@ -87,6 +89,47 @@ def test_what_the_file_says_too_may_be_given(call: Call, model: str) -> None:
     assert call(*SMALL, *RECIPE, model).status == 0
     both = ("target.model=null,mine.safetensors", "target.n_hidden=5", "target.dataset=digits")
     assert call("-m", "--dry-run", *SMALL, *both).status == 0
+
+
+def test_an_evaluation_is_written_with_the_target_of_the_file(tmp_path: Path, model: str) -> None:
+    """And without a sampler: it had the command's, by which tables called it and conditions chose it."""
+    root = finished(tmp_path / "evaluated", *EVALUATE, "model=mine.safetensors")
+    written = settings(root)
+    unread = ("target.ground_truth", "target.model")
+    learned = {key: value for key, value in settings("recipe").items() if key.startswith("target")}
+    learned = {key: value for key, value in learned.items() if not key.startswith(unread)}
+    weights = weights_of(Path("mine.safetensors"))["weights"]
+    learned |= {"target.model_seed": 7, "target.model.content": weights}
+    assert {key: value for key, value in written.items() if key.startswith("target")} == learned
+    assert not any(key.startswith("sampler") for key in written)
+    assert places_of(stored_runs(root)).labels == [("no sampler", "rbm")]
+
+
+def test_an_evaluation_is_written_without_what_its_file_does_not_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    torch.save(RBM(64, 5).state_dict(), "bare.pt")
+    save_model(Path("moved.pt"), RBM(64, 5), {"dataset": "gone.npz"})
+    for name in ("bare", "moved"):
+        root = finished(tmp_path / name, *EVALUATE, f"model={name}.pt", "task.dataset=digits")
+        found = {key: value for key, value in settings(root).items() if key.startswith("target")}
+        assert set(found) == {"target", "target.n_hidden", "target.model.content"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("target.n_hidden=5", "target.n_hidden must be 4, as in model=mine.safetensors, or be left"),
+        ("target.ground_truth.steps=9", "target.ground_truth.steps must be left out, since task=evaluate"),
+        ("sampler.step_size=3", "sampler.step_size must be left out, since task=evaluate draws nothing with"),
+    ],
+)
+@pytest.mark.usefixtures("model")
+def test_an_evaluation_refuses_another_target_and_a_sampler(given: str, said: str) -> None:
+    for flags in ((), ("-m", "seed=0,1")):
+        named = ("target=rbm", "sampler=dmala", given, "model=mine.safetensors")
+        assert refusal(*flags, *EVALUATE, *named).startswith(said)
 
 
 @pytest.mark.parametrize(
