@@ -15,7 +15,7 @@ from runner.files.atomic_files import read_json
 from runner.files.compute_once import discard_damaged
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.integrity.source import mixture
-from runner.models.identity import model_file
+from runner.models.identity import MODEL_FILE, model_file
 from runner.models.model_files import load_model
 from runner.models.named_model import check_architecture, images_learned
 from targets import Dataset, Target
@@ -62,7 +62,7 @@ class TrainedModel:
 
 def load_trained(folder: Path, *, locked: bool = False) -> TrainedModel | None:
     """The model in `folder` with the report of its training; see `runner.files.compute_once.Reader`."""
-    path, beside = folder / "model.safetensors", (folder / "model.json", folder / SAMPLES_FILE)
+    path, beside = folder / MODEL_FILE, (folder / "model.json", folder / SAMPLES_FILE)
     report = read_json(beside[0])
     if not path.is_file():
         return None

@@ -17,6 +17,7 @@ from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
 from runner.tasks.task import Parts, PerSeedTask, Trial, alternatives, span
 
 if TYPE_CHECKING:
+    from runner.models.recipe import Recipe
     from runner.problem.problems import Problems
     from runner.store.run_files import RunResult
     from runner.store.run_folder import RunFolder
@@ -76,21 +77,28 @@ class Learn(PerSeedTask):
         return f"task=learn {f'reads {own}' if reads else 'does not read it'}"
 
     def work(self, config: DictConfig) -> int:
-        """Iterations times steps of the sampler in each times chains."""
-        return self.compilable_steps(config) * int(_chains(config.task))
+        """Of a run whose model is trained: temperatures times chains of all repeats."""
+        ais = config.task.ais
+        return _number(ais.temperatures) * int(ais.chains) * int(ais.repeats)
 
     def compilable_steps(self, config: DictConfig) -> int:
         """Those of the chains of the training; annealings are not compiled."""
         return _settings(config).steps
 
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
-        """Seconds of training, whichever run paid for it, and of annealing."""
-        return float(summary["seconds"]) + float(summary["metrics"].get("ais_seconds") or 0.0)
+        """Seconds of annealing."""
+        return float(summary["metrics"].get("ais_seconds") or 0.0)
+
+    def recipes(self, config: DictConfig, seeds: Sequence[int]) -> list[Recipe]:
+        """One of each seed: runs that differ in their annealing alone share it."""
+        from runner.models.recipe import recipe_of
+
+        return [recipe_of(config, seed) for seed in seeds]
 
     def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
-        from runner.tasks.learning_trial import learning_seconds
+        from runner.tasks.learning_trial import annealing_seconds
 
-        return Trial(learning_seconds(config, next(iter(seeds))))
+        return Trial(annealing_seconds(config, next(iter(seeds))))
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         tasks = [config.task for config in configs]

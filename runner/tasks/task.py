@@ -23,6 +23,7 @@ from runner.models.named_model import as_learned
 from runner.store.short_hash import PARTS
 
 if TYPE_CHECKING:
+    from runner.models.recipe import Recipe
     from runner.problem.problems import Problems
     from runner.store.run_files import RunResult
     from runner.store.run_folder import RunFolder
@@ -36,7 +37,7 @@ class Trial(NamedTuple):
     """What a run will take.
 
     Attributes:
-        seconds: of the run.
+        seconds: of the run, without the training of its model.
         tuning_seconds: of the tuning before it, which the runs of a configuration share.
         evaluations: of the target by all its chains, tuning not counted.
     """
@@ -177,8 +178,20 @@ class Task(ABC):
         """How many steps of the sampler ``compile=true`` compiles; None where a run has none of them."""
         return None
 
+    def recipes(self, config: DictConfig, seeds: Sequence[int]) -> list[Recipe]:
+        """Of the models that the runs of `seeds` train first, unless they are on disk."""
+        if not self.uses_target or not self.reads_sampler(config) or "training" not in config.target:
+            return []
+        from runner.models.recipe import recipe_of
+
+        return [] if config.target.get("model") is not None else [recipe_of(config)]
+
+    def not_timed(self, config: DictConfig) -> str:
+        """What of a run is neither in `run_seconds` nor in `trial`, in words; empty for nothing."""
+        return ""
+
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
-        """Seconds that a finished run took, in an earlier version those without measuring."""
+        """Seconds that a finished run took without training, in an earlier version also without measuring."""
         return float(summary.get("wall_seconds", summary["seconds"]))
 
     def evaluations(self, config: DictConfig, summary: Mapping[str, Any]) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, open_dict
 
@@ -144,7 +144,7 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
 
 
 class ImageTask(PerSeedTask):
-    """A task that works on images of a sampler; its time is estimated as that of making them."""
+    """A task that works on images of a sampler; its time is told as that of making them."""
 
     uses_target = True
 
@@ -168,6 +168,13 @@ class ImageTask(PerSeedTask):
         """Steps times chains of the sampler."""
         settings = image_settings(config)
         return settings.steps * settings.chains
+
+    def not_timed(self, config: DictConfig) -> str:
+        return "the fits of networks to images"
+
+    def run_seconds(self, summary: Mapping[str, Any]) -> float:
+        """Seconds of making the images."""
+        return float(summary["seconds"]) - float(summary["metrics"].get("fitting_seconds") or 0.0)
 
     def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
         from runner.tasks.sampled_runs import step_trial
