@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 from runner.config.construct import class_at
 from runner.config.key_group import node
 from runner.execution.errors import UserError
-from runner.models.identity import NOT_LEARNED, learned_identity, tuning_effort
+from runner.models.identity import NOT_LEARNED, learned_identity, leaves_open, tuning_effort
 from runner.models.learned_values import check_data_set
 from runner.models.training_settings import TrainingSettings, essential, training_settings
 from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
@@ -75,6 +75,14 @@ class Learn(PerSeedTask):
         own = "seed" if key == "target.model_seed" else own
         reads = own != f"task.{key}" and OmegaConf.select(config, own) is not None
         return f"task=learn {f'reads {own}' if reads else 'does not read it'}"
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        """Chains that are as many as the images of a batch, and when to tune what leaves nothing to tune."""
+        if key == "task.chains" and config.task.method == "cd":
+            return "task.method=cd has a chain for each image of a batch"
+        if key == "task.tune_every" and not leaves_open(node(config, "sampler")):
+            return f"sampler={config.sampler.get('name')} leaves nothing to tune"
+        return None
 
     def work(self, config: DictConfig) -> int:
         """Of a run whose model is trained: temperatures times chains of all repeats."""

@@ -39,6 +39,12 @@ def check_read(given: Sequence[Override], configs: Sequence[DictConfig]) -> None
             raise UserError(f"{reasons[0]}.")
 
 
+def lines_read(lines: Sequence[str], config: DictConfig) -> tuple[str, ...]:
+    """Those of a job's overrides that it reads: jobs that have the same of them have the same numbers."""
+    task = task_of(config)
+    return tuple(line for line in lines if task.why_unread(config, line.split("=", 1)[0].lstrip("+")) is None)
+
+
 def _keys(given: Sequence[Override]) -> Iterator[tuple[str, str]]:
     """The keys inside these groups that `given` sets, each with its line; of a group all that are in it."""
     for override in given:

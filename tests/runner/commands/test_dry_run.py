@@ -115,7 +115,7 @@ def test_a_model_that_is_not_there_is_trained_once(call: Call, monkeypatch: pyte
 
 
 def test_fits_of_networks_are_told_to_be_left_out(call: Call) -> None:
-    images = ("task=autoencode", "task.samples=130", "task.chains=20", "sampler=gibbs", "task.occlusion=2")
+    images = ("task=autoencode", "task.samples=130", "task.chains=20", "sampler=gibbs")
     assert "\nThis leaves out the fits of networks to images.\n" in call(*RBM, *images, "--dry-run").out
     parts = Left(3.0, untried=2, beside={"the fits"}).unknown(5)
     assert parts.endswith("before one is done. This leaves out the fits.")

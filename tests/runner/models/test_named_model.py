@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,30 @@ def test_an_evaluation_refuses_another_target_and_a_sampler(given: str, said: st
 def test_learning_refuses_the_training_of_the_target(given: str, own: str) -> None:
     said = refusal(*LEARNING, "sampler=rbm_gibbs", given)
     assert said.startswith(f"{given.split('=')[0]} must be left out, since task=learn {own}")
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (("task.method=cd", "task.chains=9"), "task.method=cd has a chain for each image of a batch"),
+        (("sampler=rbm_gibbs", "task.tune_every=2"), "sampler=rbm_gibbs leaves nothing to tune"),
+        (("sampler=dmala", "sampler.step_size=0.2", "task.tune_every=2"), "sampler=dmala leaves nothing to"),
+    ],
+)
+def test_learning_refuses_what_its_method_and_its_sampler_do_not_read(given: Sequence[str], why: str) -> None:
+    """Each value was a run of its own, and a row of the same numbers."""
+    key = given[-1].split("=")[0]
+    said = refusal(*LEARNING, *given)
+    assert said.startswith(f"{key} must be left out, since {why}")
+    assert said.endswith(f"; {given[-1]} was given.")
+
+
+def test_a_key_that_one_job_of_a_sweep_reads_is_not_refused(call: Call) -> None:
+    """Its other jobs are one for all values: two of these six."""
+    read = ("sampler=rbm_gibbs", "task.method=cd,pcd", "task.chains=9,10,11", "task.iterations=2")
+    planned = call("-m", "--dry-run", *LEARNING, *read)
+    assert planned.err == "warning: 2 of 6 jobs have the same runs as others and are left out.\n"
+    assert "\n4 runs, 4 to do.\n" in planned.out
 
 
 def test_a_learning_run_is_written_without_the_training_of_the_target(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ DIGITS = (
 )
 IMAGES = (*DIGITS, "task.samples=130", "task.chains=20", "task.thinning=4")
 AUTOENCODE = (
-    *("task=autoencode", "task.occlusion=2", "task.autoencoder.networks=2", "task.autoencoder.epochs=2"),
+    *("task=autoencode", "task.autoencoder.networks=2", "task.autoencoder.epochs=2"),
     *IMAGES,
 )
 ROOT = Path(__file__).parents[3]
@@ -99,7 +99,7 @@ def test_tasks_share_the_images_and_networks_of_one_sampling(
     by_input = {"clean": clean}
     for name, change in {
         "noisy": ("task.input=noisy",),
-        "occluded": ("task.input=occluded",),
+        "occluded": ("task.input=occluded", "task.occlusion=2"),
         "still": ("task.input=noisy", "task.noise=0"),
         "grey": ("task.test=grey",),
     }.items():
@@ -374,7 +374,15 @@ SETTINGS = [
     ("task.noise=-0.1", "task.noise must be a number from 0 to 1, -0.1 was given."),
     ("task.noise=nan", "task.noise must be a number from 0 to 1, nan was given."),
     ("task.occlusion=0", f"task.occlusion {WHOLE} 1, 0 was given."),
-    ("task.occlusion=9", "task.occlusion must fit into images of 8 x 8 pixels, 9 was given."),
+    (
+        "task.input=occluded task.occlusion=9",
+        "task.occlusion must fit into images of 8 x 8 pixels, 9 was given.",
+    ),
+    (
+        "task.noise=0.9",
+        "task.noise must be left out, since only task.input=noisy reads it; task.noise=0.9 was",
+    ),
+    ("task.input=noisy task.occlusion=2", "must be left out, since only task.input=occluded reads it"),
     ("task.autoencoder.networks=0", f"task.autoencoder.networks {WHOLE} 1, 0 was given."),
     ("task.autoencoder.code=0", f"task.autoencoder.code {WHOLE} 1, 0 was given."),
     ("task.autoencoder.epochs=0", f"task.autoencoder.epochs {WHOLE} 1, 0 was given."),
@@ -422,7 +430,7 @@ def test_a_named_model_is_used_with_the_images_that_it_learned_alone(
     images = (np.arange(200 * 64).reshape(200, 8, 8) * 7919 % 11 < 4).astype(np.uint8)
     model = trained_on(images, tmp_path)
     named = ("scale=smoke", "target=rbm", f"target.model={model}", "sampler=rbm_gibbs")
-    coded = (*named, "task=autoencode", "task.samples=20", "task.occlusion=2", "task.autoencoder.batch=10")
+    coded = (*named, "task=autoencode", "task.samples=20", "task.autoencoder.batch=10")
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
     for each in (named, coded):
