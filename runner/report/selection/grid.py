@@ -13,7 +13,7 @@ from runner.config.experiments.same_jobs import NO_PART
 from runner.config.run_settings import METRIC, TUNING, WITHOUT_IS_KNOWN, Settings
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
-from runner.report.runs.experiment_run import Run, drawn_by_reference
+from runner.report.runs.experiment_run import IMAGES, Run, drawn_by_reference
 from runner.report.runs.stored_results import Results
 from runner.report.selection.directions import metric_shapes
 from runner.report.selection.disagreements import disagreements
@@ -169,7 +169,8 @@ def _follows(key: str, varied: Sequence[str], settings: Sequence[Settings]) -> b
 
 
 def _of_sampler(key: str) -> bool:
-    return key.split(".", 1)[0] in ("sampler", TUNING)
+    """Whether a setting says who made the draws, and how."""
+    return key == IMAGES or key.split(".", 1)[0] in ("sampler", TUNING)
 
 
 def _label(settings: Settings, keys: Sequence[str], group: str) -> str:

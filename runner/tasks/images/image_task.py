@@ -169,6 +169,9 @@ class ImageTask(PerSeedTask):
         settings = image_settings(config)
         return settings.steps * settings.chains
 
+    def reads_sampler(self, config: DictConfig) -> bool:
+        return bool(config.task.images != TRAINING)
+
     def not_timed(self, config: DictConfig) -> str:
         return "the fits of networks to images"
 
@@ -177,6 +180,8 @@ class ImageTask(PerSeedTask):
         return float(summary["seconds"]) - float(summary["metrics"].get("fitting_seconds") or 0.0)
 
     def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        if not self.reads_sampler(config):
+            return Trial()
         from runner.tasks.sampled_runs import step_trial
 
         # How many evaluations a finished run of these took is not known.

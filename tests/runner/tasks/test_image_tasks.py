@@ -24,6 +24,9 @@ from runner.execution import signals
 from runner.models.model_files import save_model
 from runner.problem import problems as problems_module
 from runner.problem.problems import Problems
+from runner.report.figure_shape import Role
+from runner.report.selection.grid import grid_of
+from runner.report.selection.stored_runs import stored_runs
 from runner.store.arrays.array_files import load_images
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import jobs_of, requested
@@ -234,6 +237,22 @@ def test_a_classifier_learns_the_digits_and_is_fitted_once(call: Call) -> None:
     written = one("classifiers/*.safetensors").stat().st_mtime_ns
     assert call(*fit, "seed=1").status == 0
     assert one("classifiers/*.safetensors").stat().st_mtime_ns == written
+
+
+def test_training_images_stand_beside_samplers_and_do_not_compete(tmp_path: Path, classified: Path) -> None:
+    """Their rows were called by a sampler that drew nothing, in a column of their own with a best mean."""
+    root = tmp_path / "outputs"
+    shutil.copytree(classified, root)
+    for sampler in ("dmala", "gwg"):
+        lines = [line for line in CLASSIFY if not line.startswith("sampler")]
+        finished(root, *lines, "task.images=training", f"sampler={sampler}")
+    grid = grid_of([run for run in stored_runs(root) if run.settings["task"] == "classify"], "all")
+    assert {row.row: row.role for row in grid.shape.rows} == {
+        "dmala, images=sampler": Role.sampler,
+        "no sampler, images=training": Role.draws,
+    }
+    assert [column.label for column in grid.shape.columns] == ["rbm"]
+    assert grid.shape.notes == [], "the runs of both samplers have the same numbers"
 
 
 def test_a_smaller_code_loses_more_of_the_digits(call: Call) -> None:
