@@ -124,7 +124,7 @@ def model_file(given: Any, key: str = "model") -> Path:
     """
     if given is None:
         raise UserError(f"task=evaluate needs a saved model: {key}=PATH.")
-    path = Path(str(given))
+    path = Path(str(given)).expanduser()
     path = path / MODEL_FILE if path.is_dir() else path
     if not path.is_file():
         raise UserError(

@@ -51,7 +51,7 @@ def target_in(path: Path) -> dict[str, Any]:
 
     known = {key: value for key, value in _said_by(path, {}).items() if key not in OF_IMAGES}
     name = known["dataset"]
-    if name is None or (is_file(name) and not Path(name).is_file()):
+    if name is None or (is_file(name) and not Path(name).expanduser().is_file()):
         known = {key: value for key, value in known.items() if key not in ("dataset", "binarisation")}
     cls = class_of(path)
     name = architecture_name(cls).rsplit(".", 1)[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,18 +107,23 @@ def data_learned(model: TrainedModel, config: DictConfig) -> Dataset:
     name, binarisation = model.metadata.get("dataset"), model.metadata.get("binarisation")
     if name is None:
         raise UserError(f"The model {model.path} does not name its data set: target.dataset=NAME does.")
-    try:
+    with moved_images(model.path, name, "target.dataset"):
         data = load_dataset(name, binarisation, config.data.root, verifies(config))
-    except UserError as error:
-        if not is_file(name):
-            raise
-        told = (
-            f"the model {model.path} learned these images; target.dataset=FILE.npz says where they are now."
-        )
-        raise UserError(f"{one_sentence(error).rstrip('.')}: {told}") from error
     model.check_data(data)
     check_size(model.target, data, f"The data set {name}", model.path)
     return data
+
+
+@contextmanager
+def moved_images(path: Path, name: Any, key: str) -> Iterator[None]:
+    """Says what `key` is for, where the file `name` that the model in `path` learned cannot be read."""
+    try:
+        yield
+    except UserError as error:
+        if not is_file(name):
+            raise
+        told = f"the model {path} learned these images; {key}=FILE.npz says where they are now."
+        raise UserError(f"{one_sentence(error).rstrip('.')}: {told}") from error
 
 
 def check_size(target: Target, data: Dataset, named: str, path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +109,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
         UserError: if one of them cannot be read, or they do not fit each other.
     """
     from runner.models.model_files import load_model
-    from runner.models.trained_model import check_size
+    from runner.models.trained_model import check_size, moved_images
 
     path = model_file(config.model)
     target, metadata = load_model(path)
@@ -116,8 +117,9 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
     if name is None:
         raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
     binarisation = _binarisation(name, metadata)
-    dataset_settings(name, binarisation, "task.dataset")
-    data = load_dataset(name, binarisation, config.data.root, verifies(config))
+    with moved_images(path, name, "task.dataset") if config.task.dataset is None else nullcontext():
+        dataset_settings(name, binarisation, "task.dataset")
+        data = load_dataset(name, binarisation, config.data.root, verifies(config))
     fingerprint = metadata.get("data_fingerprint")
     if config.task.dataset is None and fingerprint not in (None, data.fingerprint()):
         raise UserError(
@@ -136,4 +138,4 @@ def _binarisation(name: Any, metadata: Mapping[str, Any]) -> Any:
 
 def _place(name: Any) -> str:
     """A data set as it is named; a user's own file by where it is."""
-    return str(Path(name).resolve()) if is_file(name) else str(name)
+    return str(Path(name).expanduser().resolve()) if is_file(name) else str(name)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -116,6 +117,37 @@ def test_an_evaluation_is_written_without_what_its_file_does_not_say(
         root = finished(tmp_path / name, *EVALUATE, f"model={name}.pt", "task.dataset=digits")
         found = {key: value for key, value in settings(root).items() if key.startswith("target")}
         assert set(found) == {"target", "target.n_hidden", "target.model.content"}
+
+
+def test_an_evaluation_says_how_to_name_images_that_have_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_model(Path("moved.pt"), RBM(64, 5), {"dataset": "gone.npz"})
+    assert refusal(*EVALUATE, "model=moved.pt") == (
+        "'gone.npz' cannot be read: No such file or directory: the model moved.pt learned these images; "
+        "task.dataset=FILE.npz says where they are now."
+    )
+    said = refusal(*EVALUATE, "model=moved.pt", "task.dataset=gone.npz")
+    assert said == "'gone.npz' cannot be read: No such file or directory."
+
+
+def test_files_below_the_users_home_are_found(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same runs as by their whole paths."""
+    Path("home").mkdir()
+    home = Path("home").resolve()
+    monkeypatch.setenv("HOME", str(home))
+    images = (np.arange(200 * 64).reshape(200, 8, 8) * 7919 % 11 < 4).astype(np.uint8)
+    np.savez("home/x.npz", train=images, test=images[:20])
+    save_model(Path("home/m.pt"), RBM(64, 5), {"dataset": "~/x.npz"})
+    for given in (
+        (*SMALL, *RECIPE[2:], "target.dataset='{}/x.npz'"),
+        (*SMALL, "target.model='{}/m.pt'"),
+        (*EVALUATE, "model='{}/m.pt'"),
+        (*EVALUATE, "model='{}/m.pt'", "task.dataset='{}/x.npz'"),
+    ):
+        assert "done before" not in call(*(word.format("~") for word in given)).out
+        assert "done before" in call(*(word.format(home) for word in given)).out
 
 
 @pytest.mark.parametrize(
