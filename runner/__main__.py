@@ -136,7 +136,8 @@ def _show_plan(request: Request) -> int:
         counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
         they = "It takes" if to_do == 1 else "They take"
         if will.untried < to_do:
-            print(f"{they} about {counted}{duration(will.seconds)} in one process on this machine.")
+            here = f"in one process on this machine{will.training}"
+            print(f"{they} about {counted}{duration(will.seconds)} {here}.")
         if said := will.unknown(to_do):
             print(said)
     print("Nothing was started.")

@@ -54,7 +54,8 @@ def _main(argv: Sequence[str]) -> int:
         with Progress():
             will = left(standings)
         runs = "1 run is" if number == 1 else f"{number} runs are"
-        time = f": about {duration(will.seconds)} in one process" if will.untried < number else ""
+        known = f": about {duration(will.seconds)} in one process{will.training}"
+        time = known if will.untried < number else ""
         print(" ".join(filter(None, [f"{runs} left{time}.", will.unknown(number)])))
     else:
         print("No run is left to start.")

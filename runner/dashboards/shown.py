@@ -10,7 +10,7 @@ from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.experiment_shape import experiment_shape
 from runner.report.published import PublishedNumbers, published_numbers
 from runner.report.runs.stored_results import Results, gather
-from runner.report.selection.grid import grid_of
+from runner.report.selection.grid import NONE, grid_of
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import TableShape
 from runner.store.run_store import Store
@@ -75,7 +75,10 @@ def shown_runs(runs: Sequence[StoredRun], root: Path | str) -> Shown:
     Raises:
         UserError: if there are none.
     """
-    names = {key: dict.fromkeys(str(run.settings.get(key)) for run in runs) for key in ("target", "sampler")}
+    names = {
+        key: dict.fromkeys(str(run.settings.get(key, NONE.format(key))) for run in runs)
+        for key in ("target", "sampler")
+    }
     grid = grid_of(runs, "The runs of this sweep")
     varied = [key for key in grid.keys if key not in names]
     about = f"{', '.join(names['target'])}: {', '.join(names['sampler'])}"

@@ -128,16 +128,20 @@ def _described(
     return weights, type(model), metadata, constructor_arguments(model)
 
 
+MODEL_FILE = "model.safetensors"
+"""A model that was trained here, in its folder."""
+
+
 def model_file(given: Any, key: str = "model") -> Path:
-    """The file of a saved model; of a folder, the ``model.safetensors`` in it.
+    """The file of a saved model; of a folder, the `MODEL_FILE` in it.
 
     Raises:
         UserError: if nothing is given, or nothing is there.
     """
     if given is None:
         raise UserError(f"task=evaluate needs a saved model: {key}=PATH.")
-    path = Path(str(given))
-    path = path / "model.safetensors" if path.is_dir() else path
+    path = Path(str(given)).expanduser()
+    path = path / MODEL_FILE if path.is_dir() else path
     if not path.is_file():
         raise UserError(
             f"{key} must be a saved model or the folder of one, '{given}' was given, which is not there."

@@ -20,6 +20,7 @@ from runner.files.atomic_files import write_json
 from runner.files.compute_once import compute_once
 from runner.files.resumable import completed, save_plan, sources_of
 from runner.files.tensor_files import write_tensors
+from runner.models.identity import MODEL_FILE
 from runner.models.model_files import save_model
 from runner.models.recipe import Recipe, data_of, kernel_of, recipe_of, untrained
 from runner.models.trained_model import SAMPLES_FILE, TrainedModel, load_named, load_trained
@@ -171,4 +172,4 @@ def _write(recipe: Recipe, data: Dataset, training: Training, folder: Path) -> N
     write_tensors(folder / SAMPLES_FILE, {"samples": training.samples(SAMPLES)}, {})
     left_out = ("history", "seconds", "validation_seconds", "validations", "git", "created", "sources")
     metadata = {key: value for key, value in report.items() if key not in left_out}
-    save_model(folder / "model.safetensors", training.target, metadata)
+    save_model(folder / MODEL_FILE, training.target, metadata)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.config.construct import locate
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 OWN = ("name", "_target_", "model", "ground_truth")
 """Keys of a learned target that a run with a named model reads."""
+
+OF_IMAGES = ("n_visible", "shape")
+"""Arguments of a model's constructor that its images decide; no configuration has them."""
 
 
 def as_learned(target: dict[str, Any]) -> dict[str, Any]:
@@ -31,15 +35,39 @@ def as_learned(target: dict[str, Any]) -> dict[str, Any]:
         return target
     path = model_file(target["model"], "target.model")
     check_architecture(target, class_of(path))
+    known = {key: target[key] for key in OWN if key in target} | _said_by(path, target)
+    return {key: known[key] for key in target if key in known}
+
+
+def target_in(path: Path) -> dict[str, Any]:
+    """The node of the target in the file of a saved model, whatever target a configuration has.
+
+    A user's own file of images that is no longer there is left out, as is what the file does not say.
+
+    Raises:
+        UserError: if it cannot be read.
+    """
+    from runner.models.architectures import architecture_name
+
+    known = {key: value for key, value in _said_by(path, {}).items() if key not in OF_IMAGES}
+    name = known["dataset"]
+    if name is None or (is_file(name) and not Path(name).expanduser().is_file()):
+        known = {key: value for key, value in known.items() if key not in ("dataset", "binarisation")}
+    cls = class_of(path)
+    name = architecture_name(cls).rsplit(".", 1)[-1]
+    return {"name": name, "_target_": f"{cls.__module__}.{cls.__qualname__}", **known}
+
+
+def _said_by(path: Path, target: Mapping[str, Any]) -> dict[str, Any]:
+    """What the file of a model says in place of the node `target`: its size, its images, its training."""
     metadata = metadata_of(path)
-    known = {key: target[key] for key in OWN if key in target}
-    known |= arguments_of(path) | images_learned(target, metadata)
+    known = {**arguments_of(path), **images_learned(target, metadata)}
     recipe = metadata.get("recipe")
     if isinstance(recipe, Mapping) and isinstance(recipe.get("training"), Mapping):
-        known["training"] = with_defaults(recipe["training"], target["training"] or {})
+        known["training"] = with_defaults(recipe["training"], target.get("training") or {})
         known["training"]["sampler"] = recipe.get("sampler")
         known["model_seed"] = recipe.get("seed")
-    return {key: known[key] for key in target if key in known}
+    return known
 
 
 def check_architecture(target: Mapping[str, Any], found: type[Target]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from runner.files.atomic_files import read_json
 from runner.files.compute_once import discard_damaged
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.integrity.source import mixture
-from runner.models.identity import model_file
+from runner.models.identity import MODEL_FILE, model_file
 from runner.models.model_files import load_model
 from runner.models.named_model import check_architecture, images_learned
 from targets import Dataset, Target
@@ -65,7 +67,7 @@ class TrainedModel:
 
 def load_trained(folder: Path, *, locked: bool = False) -> TrainedModel | None:
     """The model in `folder` with the report of its training; see `runner.files.compute_once.Reader`."""
-    path, beside = folder / "model.safetensors", (folder / "model.json", folder / SAMPLES_FILE)
+    path, beside = folder / MODEL_FILE, (folder / "model.json", folder / SAMPLES_FILE)
     report = read_json(beside[0])
     if not path.is_file():
         return None
@@ -124,18 +126,23 @@ def data_learned(model: TrainedModel, config: DictConfig) -> Dataset:
     name, binarisation = model.metadata.get("dataset"), model.metadata.get("binarisation")
     if name is None:
         raise UserError(f"The model {model.path} does not name its data set: target.dataset=NAME does.")
-    try:
+    with moved_images(model.path, name, "target.dataset"):
         data = load_dataset(name, binarisation, config.data.root, verifies(config))
-    except UserError as error:
-        if not is_file(name):
-            raise
-        told = (
-            f"the model {model.path} learned these images; target.dataset=FILE.npz says where they are now."
-        )
-        raise UserError(f"{one_sentence(error).rstrip('.')}: {told}") from error
     model.check_data(data)
     check_size(model.target, data, f"The data set {name}", model.path)
     return data
+
+
+@contextmanager
+def moved_images(path: Path, name: Any, key: str) -> Iterator[None]:
+    """Says what `key` is for, where the file `name` that the model in `path` learned cannot be read."""
+    try:
+        yield
+    except UserError as error:
+        if not is_file(name):
+            raise
+        told = f"the model {path} learned these images; {key}=FILE.npz says where they are now."
+        raise UserError(f"{one_sentence(error).rstrip('.')}: {told}") from error
 
 
 def check_size(target: Target, data: Dataset, named: str, path: Path) -> None:

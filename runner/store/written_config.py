@@ -27,13 +27,15 @@ WRITTEN = (
 
 
 def written_settings(config: DictConfig) -> dict[str, Any]:
-    """The part of a configuration that is written with its runs, in plain values.
+    """The part of a configuration that is written with its runs, in plain values, see `with_own_code`."""
+    return with_own_code({key: plain_value(config, key) for key in WRITTEN})
 
-    Where it names code of the user's own, ``code`` has a digest of that by group.
-    """
-    content = {key: plain_value(config, key) for key in WRITTEN}
-    code = {part: found for part in PARTS if (found := own_code(content[part])) is not None}
-    return {**content, "code": code} if code else content
+
+def with_own_code(content: Mapping[str, Any]) -> dict[str, Any]:
+    """`content` as it is written: where it names code of the user's own, ``code`` has digests by group."""
+    named = {key: value for key, value in content.items() if key != "code"}
+    code = {part: found for part in PARTS if (found := own_code(named.get(part))) is not None}
+    return {**named, "code": code} if code else named
 
 
 def plain_value(config: DictConfig, key: str) -> Any:

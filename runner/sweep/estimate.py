@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import mean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from omegaconf import DictConfig
 
 from runner.config.key_group import node
 from runner.execution.devices import device_type
 from runner.execution.progress import current
-from runner.models.identity import tuning_id
+from runner.models.identity import MODEL_FILE, tuning_id
 from runner.store.run_store import Store
 from runner.sweep.standing import Standing
+
+if TYPE_CHECKING:
+    from runner.models.recipe import Recipe
 
 OF_SPEED = ("device", "dtype", "compile", "threads")
 """Keys on which the time of a step depends, besides the target, the number of replicas and of chains."""
@@ -29,19 +34,29 @@ class Left:
 
     Attributes:
         untried: how many of them are in neither, since their task has no short trial.
+        models: how many are trained first; their training is in `seconds` alone.
+        beside: what tasks do besides, in words, whose time is not known.
     """
 
     seconds: float = 0.0
     evaluations: float = 0.0
     untried: int = 0
+    models: int = 0
+    beside: set[str] = field(default_factory=set)
+
+    @property
+    def training(self) -> str:
+        """``, the training of 2 models included``; empty where none is trained."""
+        models = f"{self.models} model{'s' * (self.models != 1)}"
+        return f", the training of {models} included" if self.models else ""
 
     def unknown(self, number: int) -> str:
-        """A sentence on those of the `number` runs whose time is not known; empty where it is of all."""
-        if not self.untried:
-            return ""
+        """Sentences on what of the `number` runs is not in the time; empty where it is of all."""
+        runs = f"{self.untried} of them, whose time cannot be told before one is done"
         if self.untried == number:
             return f"How long {'it takes' if number == 1 else 'they take'} cannot be told before one is done."
-        return f"This leaves out {self.untried} of them, whose time cannot be told before one is done."
+        left_out = [*([runs] if self.untried else []), *sorted(self.beside)]
+        return " ".join(f"This leaves out {each}." for each in left_out)
 
 
 class Kind(NamedTuple):
@@ -68,12 +83,12 @@ def left(standings: Sequence[Standing]) -> Left:
     """What the runs that are left will take, one after the other, with the tuning that they wait for.
 
     A run costs what a finished run of its job costs; else by its work what those of its kind cost, or of its
-    group; else what a short trial of it says (`runner.tasks.task.Task.trial`). The order of the jobs does not
-    matter. Evaluations are those of the runs alone.
+    group; else what a short trial of it says (`runner.tasks.task.Task.trial`). A model that several runs read
+    is trained once. The order of the jobs does not matter. Evaluations are those of the runs alone.
     """
     kinds = [_kind_of(each) for each in standings]
     rates = _finished(standings, kinds)
-    total, to_tune = Left(), set[str]()
+    total, to_tune = _trained(standings), set[str]()
     done = {kind.group for kind in rates}
     to_try = {kind: each for kind, each in _in_order(standings, kinds) if kind.group not in done}
     rates |= _tried(to_try)
@@ -84,6 +99,8 @@ def left(standings: Sequence[Standing]) -> Left:
         if rate is None:
             total.untried += each.left
             continue
+        if beside := each.task.not_timed(each.job.config):
+            total.beside.add(beside)
         total.seconds += each.left * (mean(each.costs) if each.costs else rate.seconds * each.work)
         evaluations = mean(each.evaluations) if each.costs else rate.evaluations * each.work
         total.evaluations += each.left * evaluations
@@ -97,9 +114,33 @@ def left(standings: Sequence[Standing]) -> Left:
     return total
 
 
+def _trained(standings: Sequence[Standing]) -> Left:
+    """The models that runs which are left train first: those of one recipe but for the seed take as long."""
+    missing: dict[str, tuple[Recipe, DictConfig]] = {}
+    for each in standings:
+        config = each.job.config
+        for recipe in each.task.recipes(config, each.seeds_left) if each.left else []:
+            if not (Store(config.output_root).model(recipe.model_id) / MODEL_FILE).is_file():
+                missing.setdefault(recipe.model_id, (recipe, config))
+    if not missing:
+        return Left()
+    from runner.models.training_trial import training_seconds
+
+    progress, seconds = current(), dict[str, float]()
+    kinds = {name: replace(recipe, seed=0).model_id for name, (recipe, _) in missing.items()}
+    progress.start("trying a few iterations", len(set(kinds.values())), 0)
+    for name, (recipe, config) in missing.items():
+        if kinds[name] not in seconds:
+            progress.at(len(seconds), title=f"trying a few iterations of {recipe.target.get('name')}")
+            seconds[kinds[name]] = training_seconds(recipe, config)
+    progress.stop()
+    return Left(sum(seconds[kind] for kind in kinds.values()), models=len(missing))
+
+
 def _kind_of(each: Standing) -> Kind:
     config = each.job.config
-    target, sampler = node(config, "target"), node(config, "sampler")
+    target = node(config, "target")
+    sampler = node(config, "sampler") if each.task.reads_sampler(config) else {}
     target.pop("model_seed", None)
     ladder = sampler.get("ladder")
     replicas = len(ladder) if isinstance(ladder, list) else sampler.get("replicas")

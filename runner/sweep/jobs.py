@@ -32,7 +32,7 @@ from runner.store.run_store import Store
 from runner.sweep.job_errors import in_job
 from runner.tasks.run_identity import run_ids
 from runner.tasks.task import task_of
-from runner.tasks.unread_keys import check_read
+from runner.tasks.unread_keys import check_read, lines_read
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
 def jobs_of(request: Request) -> list[Job]:
     """The composed jobs of a request; a job whose runs are all among those of earlier ones is left out.
 
+    So is, outside an experiment, one that differs from an earlier one in keys alone that it does not read.
     In an experiment every job without seeds of its own has those of the experiment, or else of its scale.
 
     Raises:
@@ -170,6 +171,7 @@ def jobs_of(request: Request) -> list[Job]:
     check_read(request.given, request.configs)
     jobs: list[Job] = []
     known: set[tuple[str, str]] = set()
+    read: set[tuple[str, ...]] = set()
     for plan, config in request.composed:
         overrides = plan.overrides
         if _takes_seeds(plan):
@@ -179,6 +181,10 @@ def jobs_of(request: Request) -> list[Job]:
         else:
             batches = [_of_one_seed(overrides, config, seed) for seed in seeds_of(config)]
         for lines, own in batches:
+            if not plan.row:
+                if (same := lines_read(lines, own)) in read:
+                    continue
+                read.add(same)
             with one_sentence_errors():
                 ids = run_ids(own, device_type(own.device), seeds_of(own))
             new = {(plan.row, run_id) for run_id in ids.values()} - known

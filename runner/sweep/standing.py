@@ -24,7 +24,12 @@ class Standing:
     @property
     def left(self) -> int:
         """Runs that are not done and that no process is computing."""
-        return sum(status not in ("done", "running") for status in self.statuses.values())
+        return len(self.seeds_left)
+
+    @property
+    def seeds_left(self) -> list[int]:
+        """The seeds of these."""
+        return [seed for seed, status in self.statuses.items() if status not in ("done", "running")]
 
     @property
     def task(self) -> Task:

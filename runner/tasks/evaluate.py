@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from runner.config.data.datasets import (
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
 from runner.models.identity import class_of, metadata_of, model_file, model_identity
+from runner.models.named_model import target_in
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -65,6 +67,18 @@ class Evaluate(PerSeedTask):
             task = {**task, "dataset": {**binarised, **unknown_files(config, name, "task.dataset")}}
         return {"task": task, "model": model_identity(path)}
 
+    def target_read(self, config: DictConfig) -> dict[str, Any]:
+        return target_in(model_file(config.model))
+
+    def reads_sampler(self, config: DictConfig) -> bool:
+        return False
+
+    def why_left_out(self, config: DictConfig, key: str) -> str:
+        return f"task=evaluate has its target from model={config.model}"
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        return None if key.startswith("task.") else "task=evaluate draws nothing with the sampler"
+
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
     ) -> RunResult:
@@ -97,7 +111,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
         UserError: if one of them cannot be read, or they do not fit each other.
     """
     from runner.models.model_files import load_model
-    from runner.models.trained_model import check_size
+    from runner.models.trained_model import check_size, moved_images
 
     path = model_file(config.model)
     target, metadata = load_model(path)
@@ -105,8 +119,9 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
     if name is None:
         raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
     binarisation = _binarisation(name, metadata)
-    dataset_settings(name, binarisation, "task.dataset")
-    data = load_dataset(name, binarisation, config.data.root, verifies(config))
+    with moved_images(path, name, "task.dataset") if config.task.dataset is None else nullcontext():
+        dataset_settings(name, binarisation, "task.dataset")
+        data = load_dataset(name, binarisation, config.data.root, verifies(config))
     fingerprint = metadata.get("data_fingerprint")
     if config.task.dataset is None and fingerprint not in (None, data.fingerprint()):
         raise UserError(
@@ -125,4 +140,4 @@ def _binarisation(name: Any, metadata: Mapping[str, Any]) -> Any:
 
 def _place(name: Any) -> str:
     """A data set as it is named; a user's own file by where it is."""
-    return str(Path(name).resolve()) if is_file(name) else str(name)
+    return str(Path(name).expanduser().resolve()) if is_file(name) else str(name)

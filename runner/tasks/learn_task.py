@@ -10,13 +10,14 @@ from omegaconf import DictConfig, OmegaConf
 from runner.config.construct import class_at
 from runner.config.key_group import node
 from runner.execution.errors import UserError
-from runner.models.identity import NOT_LEARNED, learned_identity, tuning_effort
+from runner.models.identity import NOT_LEARNED, learned_identity, leaves_open, tuning_effort
 from runner.models.learned_values import check_data_set
 from runner.models.training_settings import TrainingSettings, essential, training_settings
 from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
 from runner.tasks.task import Parts, PerSeedTask, Trial, alternatives, span
 
 if TYPE_CHECKING:
+    from runner.models.recipe import Recipe
     from runner.problem.problems import Problems
     from runner.store.run_files import RunResult
     from runner.store.run_folder import RunFolder
@@ -75,22 +76,37 @@ class Learn(PerSeedTask):
         reads = own != f"task.{key}" and OmegaConf.select(config, own) is not None
         return f"task=learn {f'reads {own}' if reads else 'does not read it'}"
 
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        """Chains that are as many as the images of a batch, and when to tune what leaves nothing to tune."""
+        if key == "task.chains" and config.task.method == "cd":
+            return "task.method=cd has a chain for each image of a batch"
+        if key == "task.tune_every" and not leaves_open(node(config, "sampler")):
+            return f"sampler={config.sampler.get('name')} leaves nothing to tune"
+        return None
+
     def work(self, config: DictConfig) -> int:
-        """Iterations times steps of the sampler in each times chains."""
-        return self.compilable_steps(config) * int(_chains(config.task))
+        """Of a run whose model is trained: temperatures times chains of all repeats."""
+        ais = config.task.ais
+        return _number(ais.temperatures) * int(ais.chains) * int(ais.repeats)
 
     def compilable_steps(self, config: DictConfig) -> int:
         """Those of the chains of the training; annealings are not compiled."""
         return _settings(config).steps
 
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
-        """Seconds of training, whichever run paid for it, and of annealing."""
-        return float(summary["seconds"]) + float(summary["metrics"].get("ais_seconds") or 0.0)
+        """Seconds of annealing."""
+        return float(summary["metrics"].get("ais_seconds") or 0.0)
+
+    def recipes(self, config: DictConfig, seeds: Sequence[int]) -> list[Recipe]:
+        """One of each seed: runs that differ in their annealing alone share it."""
+        from runner.models.recipe import recipe_of
+
+        return [recipe_of(config, seed) for seed in seeds]
 
     def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
-        from runner.tasks.learning_trial import learning_seconds
+        from runner.tasks.learning_trial import annealing_seconds
 
-        return Trial(learning_seconds(config, next(iter(seeds))))
+        return Trial(annealing_seconds(config, next(iter(seeds))))
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         tasks = [config.task for config in configs]

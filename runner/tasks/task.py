@@ -23,6 +23,7 @@ from runner.models.named_model import as_learned
 from runner.store.short_hash import PARTS
 
 if TYPE_CHECKING:
+    from runner.models.recipe import Recipe
     from runner.problem.problems import Problems
     from runner.store.run_files import RunResult
     from runner.store.run_folder import RunFolder
@@ -36,7 +37,7 @@ class Trial(NamedTuple):
     """What a run will take.
 
     Attributes:
-        seconds: of the run.
+        seconds: of the run, without the training of its model.
         tuning_seconds: of the tuning before it, which the runs of a configuration share.
         evaluations: of the target by all its chains, tuning not counted.
     """
@@ -155,12 +156,19 @@ class Task(ABC):
         Raises:
             UserError: if a model that it names is not there or cannot be read.
         """
-        target = node(config, "target")
-        return target if self.reads_model else as_learned(target)
+        return as_learned(node(config, "target"))
+
+    def reads_sampler(self, config: DictConfig) -> bool:
+        """Whether a run reads the sampler; if not, it is written without one."""
+        return True
 
     def why_left_out(self, config: DictConfig, key: str) -> str:
         """Why `key` of the target is not in `target_read`, after the words "must be left out, since"."""
         return f"target.model={config.target.get('model')} is learned, and its file does not say how"
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        """Why a run does not read `key` of its task or sampler, after the same words; None where it does."""
+        return None
 
     def work(self, config: DictConfig) -> int:
         """How much there is to do: what the time of a run is in proportion to."""
@@ -170,8 +178,20 @@ class Task(ABC):
         """How many steps of the sampler ``compile=true`` compiles; None where a run has none of them."""
         return None
 
+    def recipes(self, config: DictConfig, seeds: Sequence[int]) -> list[Recipe]:
+        """Of the models that the runs of `seeds` train first, unless they are on disk."""
+        if not self.uses_target or not self.reads_sampler(config) or "training" not in config.target:
+            return []
+        from runner.models.recipe import recipe_of
+
+        return [] if config.target.get("model") is not None else [recipe_of(config)]
+
+    def not_timed(self, config: DictConfig) -> str:
+        """What of a run is neither in `run_seconds` nor in `trial`, in words; empty for nothing."""
+        return ""
+
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
-        """Seconds that a finished run took, in an earlier version those without measuring."""
+        """Seconds that a finished run took without training, in an earlier version also without measuring."""
         return float(summary.get("wall_seconds", summary["seconds"]))
 
     def evaluations(self, config: DictConfig, summary: Mapping[str, Any]) -> float:

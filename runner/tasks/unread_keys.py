@@ -1,12 +1,13 @@
-"""Overrides of the target that no job of a command reads: they would change nothing, without a word."""
+"""Overrides that no job of a command reads: they would change nothing, without a word."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from runner.config.key_group import node
 from runner.config.run_settings import as_setting
@@ -14,13 +15,16 @@ from runner.execution.errors import UserError
 from runner.tasks.task import task_of
 
 TARGET = "target."
+BESIDE = ("task.", "sampler.", "tempering.")
+"""Groups of which a task may leave keys unread, whatever the target."""
 
 
 def check_read(given: Sequence[Override], configs: Sequence[DictConfig]) -> None:
-    """Refuses an override of a learned target that changes none of the jobs.
+    """Refuses an override of target, task or sampler that changes none of the jobs.
 
     Such are the size and the training of a model that is named and learned already, unless they are what its
-    file says, and the training of the target with a task that has its own.
+    file says, the training of the target with a task that has its own, and what a task does not read with
+    the other settings of the job (`runner.tasks.task.Task.why_unread`).
 
     Args:
         given: overrides as they were given; what an experiment sets for all of its rows is none of them.
@@ -29,17 +33,24 @@ def check_read(given: Sequence[Override], configs: Sequence[DictConfig]) -> None
     Raises:
         UserError: naming the key, the value and what is allowed.
     """
-    for key in _target_keys(given):
-        reasons = [_why_unread(config, key) for config in configs if "training" in config.target]
-        if len(reasons) == len(configs) and all(reasons):
+    for key, line in _keys(given):
+        reasons = list(takewhile(bool, (_why_unread(config, key, line) for config in configs)))
+        if len(reasons) == len(configs):
             raise UserError(f"{reasons[0]}.")
 
 
-def _target_keys(given: Sequence[Override]) -> Iterator[str]:
-    """The keys inside the target that `given` sets; of a value that is a group, each key in it."""
+def lines_read(lines: Sequence[str], config: DictConfig) -> tuple[str, ...]:
+    """Those of a job's overrides that it reads: jobs that have the same of them have the same numbers."""
+    task = task_of(config)
+    return tuple(line for line in lines if task.why_unread(config, line.split("=", 1)[0].lstrip("+")) is None)
+
+
+def _keys(given: Sequence[Override]) -> Iterator[tuple[str, str]]:
+    """The keys inside these groups that `given` sets, each with its line; of a group all that are in it."""
     for override in given:
-        if override.key_or_group.startswith(TARGET) and not override.is_delete():
-            yield from _leaves(override.key_or_group, override.value())
+        if override.key_or_group.startswith((TARGET, *BESIDE)) and not override.is_delete():
+            for key in _leaves(override.key_or_group, override.value()):
+                yield key, str(override.input_line)
 
 
 def _leaves(key: str, value: Any) -> Iterator[str]:
@@ -50,16 +61,21 @@ def _leaves(key: str, value: Any) -> Iterator[str]:
         yield from _leaves(f"{key}.{name}", inside)
 
 
-def _why_unread(config: DictConfig, key: str) -> str | None:
+def _why_unread(config: DictConfig, key: str, line: str) -> str | None:
     """Why a job has not what `config` says at `key`, the value with it; None where it has."""
-    task, path = task_of(config), key.removeprefix(TARGET).split(".")
+    task = task_of(config)
+    if not key.startswith(TARGET):
+        why = task.why_unread(config, key)
+        return None if why is None else f"{key} must be left out, since {why}; {line} was given"
+    path = key.removeprefix(TARGET).split(".")
     there, value = _at(node(config, "target"), path)
     read, said = _at(task.target_read(config), path)
     if not there or isinstance(value, Mapping) or (read and as_setting(said) == as_setting(value)):
         return None
     if not read:
         return f"{key} must be left out, since {task.why_left_out(config, key)}; {value!r} was given"
-    named = f"target.model={config.target.get('model')}"
+    model = "model" if task.reads_model else "target.model"
+    named = f"{model}={OmegaConf.select(config, model)}"
     return f"{key} must be {said!r}, as in {named}, or be left out; {value!r} was given"
 
 

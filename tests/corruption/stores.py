@@ -50,7 +50,7 @@ IMAGES = (
     "task.thinning=4",
 )
 AUTOENCODE = (
-    *("task=autoencode", "task.occlusion=2", "task.autoencoder.networks=1", "task.autoencoder.epochs=3"),
+    *("task=autoencode", "task.autoencoder.networks=1", "task.autoencoder.epochs=3"),
     *IMAGES,
 )
 CLASSIFY = ("task=classify", "task.classifier.epochs=1", *IMAGES)

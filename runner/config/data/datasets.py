@@ -135,14 +135,15 @@ def option(group: str, name: str, must_be: str) -> Mapping[str, Any]:
 
 
 def file_digest(path: str | Path) -> str:
-    """First 16 hexadecimal digits of the SHA-256 of a file.
+    """First 16 hexadecimal digits of the SHA-256 of a file; ``~`` is the user's home.
 
     Raises:
         UserError: if it cannot be read.
     """
     try:
-        status = Path(path).stat()
-        return _file_digest(str(path), status.st_mtime_ns, status.st_size)
+        place = Path(path).expanduser()
+        status = place.stat()
+        return _file_digest(str(place), status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise UserError(f"'{path}' cannot be read: {reason(error)}.") from error
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 REFERENCE = "samplers.reference."
 """Where draws come from that are no sampler's: exact, uniform and held-out ones."""
 
+IMAGES, OF_DATA = "task.images", "training"
+"""The key that says whose images a run works on, and its value for those of the data set."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -105,7 +108,8 @@ class Run:
 
 def drawn_by_reference(config: Any) -> bool:
     """Whether the states of a run with this configuration are draws that no sampler made."""
-    return str(OmegaConf.select(config, "sampler._target_")).startswith(REFERENCE)
+    by_reference = str(OmegaConf.select(config, "sampler._target_")).startswith(REFERENCE)
+    return by_reference or OmegaConf.select(config, IMAGES) == OF_DATA
 
 
 def finite(value: Any) -> bool:

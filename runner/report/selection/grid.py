@@ -13,7 +13,7 @@ from runner.config.experiments.same_jobs import NO_PART
 from runner.config.run_settings import METRIC, TUNING, WITHOUT_IS_KNOWN, Settings
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
-from runner.report.runs.experiment_run import Run, drawn_by_reference
+from runner.report.runs.experiment_run import IMAGES, Run, drawn_by_reference
 from runner.report.runs.stored_results import Results
 from runner.report.selection.directions import metric_shapes
 from runner.report.selection.disagreements import disagreements
@@ -26,6 +26,9 @@ BESIDE = {METRIC: "target", TUNING: "sampler"}
 
 UNSET = {"task.dataset": "the model's own"}
 """What it means that a setting of this name is null, where a table would show that."""
+
+NONE = "no {}"
+"""What runs are called that read none of a group, as of a sampler."""
 
 EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"
 
@@ -166,12 +169,13 @@ def _follows(key: str, varied: Sequence[str], settings: Sequence[Settings]) -> b
 
 
 def _of_sampler(key: str) -> bool:
-    return key.split(".", 1)[0] in ("sampler", TUNING)
+    """Whether a setting says who made the draws, and how."""
+    return key == IMAGES or key.split(".", 1)[0] in ("sampler", TUNING)
 
 
 def _label(settings: Settings, keys: Sequence[str], group: str) -> str:
     """The option of `group` and the varied settings: ``dmala, step_size=0.3``."""
-    parts = [str(settings.get(group))]
+    parts = [str(settings.get(group, NONE.format(group)))]
     named = [key for key in keys if key != group and key in settings]
     parts += [f"{key.split('.', 1)[-1]}={_value(settings, key)}" for key in named]
     return ", ".join(parts)

@@ -63,7 +63,7 @@ def runs_script(
     settings = [run.settings for run in runs]
     keys = [key for key in dict.fromkeys(key for each in settings for key in each) if _differs(key, settings)]
     names = sorted({name for run in runs for name in run.metrics})
-    samplers = sorted({str(run.settings.get("sampler")) for run in runs})
+    samplers = sorted({str(run.settings["sampler"]) for run in runs if "sampler" in run.settings})
     described: dict[str, list[Any]] = {
         "status": [run.status for run in runs],
         "experiment": [run.experiment or "none" for run in runs],

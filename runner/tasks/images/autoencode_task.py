@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 CLEAN, NOISY, OCCLUDED = "clean", "noisy", "occluded"
 BINARY, GREY = "binary", "grey"
 
+OF_INPUT = {"task.noise": NOISY, "task.occlusion": OCCLUDED}
+"""Keys that are read for one kind of input alone."""
+
 
 @dataclass(frozen=True)
 class TestSettings:
@@ -67,7 +70,7 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
         UserError: naming the key, the value given and what is allowed.
     """
     settings = test_values(config)
-    if settings.occlusion > min(data.shape):
+    if settings.input == OCCLUDED and settings.occlusion > min(data.shape):
         height, width = data.shape
         raise UserError(
             f"task.occlusion must fit into images of {height} x {width} pixels, "
@@ -92,6 +95,11 @@ class Autoencode(ImageTask):
         if isinstance(network, dict) and network.get("code") is None:
             task["autoencoder"] = {key: value for key, value in network.items() if key != "code"}
         return {**parts, "task": task}
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        """What is done to test images of another kind."""
+        kind = OF_INPUT.get(key)
+        return None if kind in (None, config.task.input) else f"only task.input={kind} reads it"
 
     def check_values(self, config: DictConfig) -> None:
         super().check_values(config)

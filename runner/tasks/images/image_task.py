@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, open_dict
 
@@ -144,7 +144,7 @@ def data_of_target(config: DictConfig) -> tuple[Dataset, str, str | None]:
 
 
 class ImageTask(PerSeedTask):
-    """A task that works on images of a sampler; its time is estimated as that of making them."""
+    """A task that works on images of a sampler; its time is told as that of making them."""
 
     uses_target = True
 
@@ -169,7 +169,19 @@ class ImageTask(PerSeedTask):
         settings = image_settings(config)
         return settings.steps * settings.chains
 
+    def reads_sampler(self, config: DictConfig) -> bool:
+        return bool(config.task.images != TRAINING)
+
+    def not_timed(self, config: DictConfig) -> str:
+        return "the fits of networks to images"
+
+    def run_seconds(self, summary: Mapping[str, Any]) -> float:
+        """Seconds of making the images."""
+        return float(summary["seconds"]) - float(summary["metrics"].get("fitting_seconds") or 0.0)
+
     def trial(self, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        if not self.reads_sampler(config):
+            return Trial()
         from runner.tasks.sampled_runs import step_trial
 
         # How many evaluations a finished run of these took is not known.

@@ -14,10 +14,13 @@ from omegaconf import DictConfig
 
 from runner.execution import progress
 from runner.execution.reached import duration
+from runner.models import training_trial
+from runner.models.recipe import Recipe
 from runner.problem.build import Problem
 from runner.sweep import estimate
 from runner.sweep.estimate import Left
 from runner.tasks import sampled_runs
+from runner.tasks.learn_task import Learn
 from runner.tasks.sample import Sampling, begin
 from runner.tasks.sample_task import Sample
 from runner.tasks.task import Trial
@@ -74,6 +77,48 @@ def test_a_task_without_a_trial_has_no_time(call: Call) -> None:
         "This leaves out 2 of them, whose time cannot be told before one is done."
     )
     assert Left(3.0).unknown(5) == ""
+
+
+RBM = ("-m", "scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4")
+LEARN = (
+    *(*RBM, "task=learn", "sampler=rbm_gibbs", "task.iterations=3", "task.cd_steps=1", "task.chains=5"),
+    *("task.ais.chains=5", "task.ais.draw_steps=2"),
+)
+SAMPLE = (*RBM, "sampler=gibbs", "metric=jump", "task.steps=4", "target.training.iterations=3")
+
+
+def test_a_model_that_is_not_there_is_trained_once(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of runs that share one each paid for it, as did runs whose model is there; others paid for none."""
+    tried = []
+
+    def seconds(recipe: Recipe, config: DictConfig) -> float:
+        tried.append(recipe.seed)
+        return 1000.0
+
+    monkeypatch.setattr(training_trial, "training_seconds", seconds)
+    for task in (Learn, Sample):
+        monkeypatch.setattr(task, "trial", lambda self, config, seeds: Trial(0.001))
+    annealings = ("task.ais.temperatures=5,10,20", "seed=0,1")
+    plan = call(*LEARN, *annealings, "--dry-run")
+    assert f" {duration(2000)} in one process on this machine, the training of 2 models included." in plan.out
+    assert call(*LEARN, "task.ais.temperatures=5", "seed=0").status == 0
+    assert len(tried) == 1, "one of each kind"
+    plan = call(*LEARN, *annealings, "--dry-run")
+    assert f" {duration(1000)} in one process on this machine, the training of 1 model included." in plan.out
+    assert call(*LEARN, "task.ais.temperatures=5", "seed=1").status == 0
+    plan = call(*LEARN, *annealings, "--dry-run")
+    assert re.search(r"They take about (\d+ ms|[0-9.]+ s) in one process on this machine\.", plan.out)
+
+    models = ("target.model_seed=0,1", "seed=0,1")
+    plan = call(*SAMPLE, *models, "--dry-run")
+    assert f" {duration(2000)} in one process on this machine, the training of 2 models included." in plan.out
+
+
+def test_fits_of_networks_are_told_to_be_left_out(call: Call) -> None:
+    images = ("task=autoencode", "task.samples=130", "task.chains=20", "sampler=gibbs")
+    assert "\nThis leaves out the fits of networks to images.\n" in call(*RBM, *images, "--dry-run").out
+    parts = Left(3.0, untried=2, beside={"the fits"}).unknown(5)
+    assert parts.endswith("before one is done. This leaves out the fits.")
 
 
 def test_jobs_that_are_the_same_are_named(call: Call) -> None:

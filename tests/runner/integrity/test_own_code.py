@@ -214,9 +214,9 @@ def test_a_saved_model_is_evaluated_anew_after_a_change_of_its_class(write: Writ
         assert (ended.status, ended.err) == (0, "")
         assert said in ended.out
     runs = runner.load_runs("task=evaluate")
-    assert len(set(runs["model.code"])) == len(set(runs["log_likelihood"])) == 2
+    assert len(set(runs["target.code"])) == len(set(runs["log_likelihood"])) == 2
     columns = grid_of(selected_runs(["task=evaluate"]).runs, "runs").shape.columns
-    assert {column.label.rpartition("code=")[2] for column in columns} == set(runs["model.code"])
+    assert {column.label.rpartition("code=")[2] for column in columns} == set(runs["target.code"])
 
 
 def test_two_classes_of_one_module_are_two_rows(write: Write, tmp_path: Path) -> None:

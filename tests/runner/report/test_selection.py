@@ -415,8 +415,8 @@ def test_the_data_set_that_a_model_learned_from_is_said() -> None:
     both = [SimpleNamespace(settings={"task.dataset": name}) for name in (None, "digits")]
     places = places_of(cast(Any, both))
     assert [column for _, column in places.labels] == [
-        "None, dataset=the model's own",
-        "None, dataset=digits",
+        "no target, dataset=the model's own",
+        "no target, dataset=digits",
     ]
     assert [places.settings[column]["task.dataset"] for _, column in places.labels] == [
         "the model's own",

@@ -24,6 +24,9 @@ from runner.execution import signals
 from runner.models.model_files import save_model
 from runner.problem import problems as problems_module
 from runner.problem.problems import Problems
+from runner.report.figure_shape import Role
+from runner.report.selection.grid import grid_of
+from runner.report.selection.stored_runs import stored_runs
 from runner.store.arrays.array_files import load_images
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import jobs_of, requested
@@ -52,7 +55,7 @@ DIGITS = (
 )
 IMAGES = (*DIGITS, "task.samples=130", "task.chains=20", "task.thinning=4")
 AUTOENCODE = (
-    *("task=autoencode", "task.occlusion=2", "task.autoencoder.networks=2", "task.autoencoder.epochs=2"),
+    *("task=autoencode", "task.autoencoder.networks=2", "task.autoencoder.epochs=2"),
     *IMAGES,
 )
 ROOT = Path(__file__).parents[3]
@@ -99,7 +102,7 @@ def test_tasks_share_the_images_and_networks_of_one_sampling(
     by_input = {"clean": clean}
     for name, change in {
         "noisy": ("task.input=noisy",),
-        "occluded": ("task.input=occluded",),
+        "occluded": ("task.input=occluded", "task.occlusion=2"),
         "still": ("task.input=noisy", "task.noise=0"),
         "grey": ("task.test=grey",),
     }.items():
@@ -234,6 +237,22 @@ def test_a_classifier_learns_the_digits_and_is_fitted_once(call: Call) -> None:
     written = one("classifiers/*.safetensors").stat().st_mtime_ns
     assert call(*fit, "seed=1").status == 0
     assert one("classifiers/*.safetensors").stat().st_mtime_ns == written
+
+
+def test_training_images_stand_beside_samplers_and_do_not_compete(tmp_path: Path, classified: Path) -> None:
+    """Their rows were called by a sampler that drew nothing, in a column of their own with a best mean."""
+    root = tmp_path / "outputs"
+    shutil.copytree(classified, root)
+    for sampler in ("dmala", "gwg"):
+        lines = [line for line in CLASSIFY if not line.startswith("sampler")]
+        finished(root, *lines, "task.images=training", f"sampler={sampler}")
+    grid = grid_of([run for run in stored_runs(root) if run.settings["task"] == "classify"], "all")
+    assert {row.row: row.role for row in grid.shape.rows} == {
+        "dmala, images=sampler": Role.sampler,
+        "no sampler, images=training": Role.draws,
+    }
+    assert [column.label for column in grid.shape.columns] == ["rbm"]
+    assert grid.shape.notes == [], "the runs of both samplers have the same numbers"
 
 
 def test_a_smaller_code_loses_more_of_the_digits(call: Call) -> None:
@@ -374,7 +393,15 @@ SETTINGS = [
     ("task.noise=-0.1", "task.noise must be a number from 0 to 1, -0.1 was given."),
     ("task.noise=nan", "task.noise must be a number from 0 to 1, nan was given."),
     ("task.occlusion=0", f"task.occlusion {WHOLE} 1, 0 was given."),
-    ("task.occlusion=9", "task.occlusion must fit into images of 8 x 8 pixels, 9 was given."),
+    (
+        "task.input=occluded task.occlusion=9",
+        "task.occlusion must fit into images of 8 x 8 pixels, 9 was given.",
+    ),
+    (
+        "task.noise=0.9",
+        "task.noise must be left out, since only task.input=noisy reads it; task.noise=0.9 was",
+    ),
+    ("task.input=noisy task.occlusion=2", "must be left out, since only task.input=occluded reads it"),
     ("task.autoencoder.networks=0", f"task.autoencoder.networks {WHOLE} 1, 0 was given."),
     ("task.autoencoder.code=0", f"task.autoencoder.code {WHOLE} 1, 0 was given."),
     ("task.autoencoder.epochs=0", f"task.autoencoder.epochs {WHOLE} 1, 0 was given."),
@@ -422,7 +449,7 @@ def test_a_named_model_is_used_with_the_images_that_it_learned_alone(
     images = (np.arange(200 * 64).reshape(200, 8, 8) * 7919 % 11 < 4).astype(np.uint8)
     model = trained_on(images, tmp_path)
     named = ("scale=smoke", "target=rbm", f"target.model={model}", "sampler=rbm_gibbs")
-    coded = (*named, "task=autoencode", "task.samples=20", "task.occlusion=2", "task.autoencoder.batch=10")
+    coded = (*named, "task=autoencode", "task.samples=20", "task.autoencoder.batch=10")
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
     for each in (named, coded):
