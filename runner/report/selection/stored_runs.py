@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.config.run_settings import Settings, settings_computed
+from runner.store.final_values import final_values
 from runner.store.run_folder import COSTS, RunFolder
 from runner.store.run_store import Store
 
@@ -95,7 +96,8 @@ def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
         if run.summary is not None:
             tuned = (run.summary.get("tuning") or {}).get("hyperparameters") or {}
             row |= {f"tuned.{key}": value for key, value in tuned.items()}
-            measured = dict(run.summary["metrics"]) | {key: run.summary.get(key) for key in COSTS}
+            costs = {key: run.summary.get(key) for key in COSTS}
+            measured = {**final_values(run.folder, run.summary), **costs}
             # A value of a metric must not hide a setting, as one named `seed` would.
             row |= {key: value for key, value in measured.items() if key not in row}
         rows.append(row)
