@@ -74,14 +74,18 @@ def listen_for_launcher() -> None:
         signal.signal(TIME_LIMIT, _stop)
 
 
-def hand_back() -> None:
+def hand_back() -> str:
     """Lets the launcher do what its signal is for, once the state is saved: queue the job again, and exit.
 
-    Where it does not, since the job was queued as often as it may be, it says why in its log.
+    Returns:
+        Why it did not, such as that the job was queued as often as it may be; empty for another signal.
     """
     if _stop.signal == TIME_LIMIT and _stop.launcher is not None:
-        with suppress(Exception):
+        try:
             _stop.launcher(TIME_LIMIT, None)
+        except Exception as error:
+            return str(error)
+    return ""
 
 
 @contextmanager

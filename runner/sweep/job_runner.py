@@ -38,6 +38,7 @@ from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job
 from runner.sweep.launchers.gpus import take_gpu
 from runner.sweep.launchers.orphans import at_work
+from runner.sweep.launchers.requeue import interrupted_outcome
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
@@ -52,7 +53,7 @@ def job(config: DictConfig) -> Outcome:
     if worker:
         if signals.stop_wanted():
             signals.leave_worker()
-            return Outcome(interrupted=True)
+            return interrupted_outcome()
         signals.listen()
         signals.listen_for_launcher()
     try:
@@ -67,8 +68,7 @@ def job(config: DictConfig) -> Outcome:
             return compute(only, searched(hydra.overrides.hydra), Problems())
     except signals.Interrupted:
         if worker:
-            signals.hand_back()
-            return Outcome(interrupted=True)
+            return interrupted_outcome(signals.hand_back())
         raise
 
 

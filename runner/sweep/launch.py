@@ -17,7 +17,7 @@ from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
 from runner.store.final_values import final_values
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.ending import ended
+from runner.sweep.ending import ended, swept
 from runner.sweep.jobs import Job, Request, folders_of
 from runner.sweep.launchers.asked_for import check_folders, on_other_nodes
 from runner.sweep.launchers.launcher import launch_jobs
@@ -82,13 +82,9 @@ def run_sweep(
             ids = (run_id for each in pending for run_id in each.run_ids.values())
             outcome.unbegun = [run_id for run_id in ids if run_id not in met]
     signals.obey()
-    if outcome.interrupted:
-        raise signals.Interrupted("a signal to a worker")
     log_done(jobs, outcome, request.hydra)
     show(jobs)
-    status = _ended(jobs, outcome)
-    print(outcome.sentence())
-    return status
+    return swept(outcome, _ended(jobs, outcome))
 
 
 def _fails_fast(request: Request, first: Job) -> bool:

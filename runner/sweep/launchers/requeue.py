@@ -167,8 +167,22 @@ def failed_outcome(job: Job, error: RunError, hydra: Sequence[str]) -> Outcome:
     texts = config_texts(written_run(job.config), runs)
     for seed, run_id in runs.items():
         with suppress(OSError, StorageError):
+            folders[run_id].prepare()  # no worker may have begun it
             folders[run_id].fail(failure.to_json(), texts[seed])
     return Outcome(skipped=done, failures=[failure])
+
+
+def interrupted_outcome(refused: str = "") -> Outcome:
+    """The outcome of a job whose worker was told to stop.
+
+    Args:
+        refused: why the launcher did not queue it again at its time limit; empty where a signal ended it.
+    """
+    if not refused:
+        return Outcome(interrupted=["a signal to a worker"])
+    why = refused.rpartition("because: ")[2].rstrip(".")
+    limit = "hydra.launcher.max_num_timeout is how often that is done"
+    return Outcome(interrupted=[f"a time limit, after which a job was not queued again ({why}; {limit})"])
 
 
 def _wait_for_workers(folders: Iterable[RunFolder]) -> None:
