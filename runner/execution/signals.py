@@ -38,6 +38,7 @@ class _Stop:
         self.forwarding = False
         self.commanding: int | None = None
         self.launcher: Handler | None = None
+        self.raised: type[BaseException] = Interrupted
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         repeated = self.signal is not None
@@ -52,7 +53,7 @@ class _Stop:
             return
         # A second Ctrl-C does not wait for the next block.
         if not self.deferred or (repeated and number == signal.SIGINT):
-            raise Interrupted(signal.Signals(number).name)
+            raise self.raised(signal.Signals(number).name)
 
 
 # Module state: a signal is delivered to the process, and its handler can be passed nothing.
@@ -106,6 +107,18 @@ def forwarded() -> Iterator[None]:
         yield
     finally:
         _stop.forwarding = False
+
+
+@contextmanager
+def keyboard_interrupts() -> Iterator[None]:
+    """Within it a signal is a KeyboardInterrupt, all that waits in C pass on; it leaves as `Interrupted`."""
+    _stop.raised = KeyboardInterrupt
+    try:
+        yield
+    except KeyboardInterrupt as pressed:
+        raise Interrupted(signal.Signals(_stop.signal or signal.SIGINT).name) from pressed
+    finally:
+        _stop.raised = Interrupted
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from runner.store.under_way import note
 from runner.store.written_config import config_texts
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job
-from runner.sweep.launchers.gpus import take_gpu
+from runner.sweep.launchers.gpus import own_gpu
 from runner.sweep.launchers.orphans import at_work
 from runner.sweep.launchers.requeue import interrupted_outcome
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
@@ -57,9 +57,8 @@ def job(config: DictConfig) -> Outcome:
         signals.listen()
         signals.listen_for_launcher()
     try:
-        with at_work() if worker else nullcontext():
-            if worker:
-                take_gpu(config)  # before CUDA is asked for a device
+        # A GPU is taken before CUDA is asked for a device.
+        with at_work() if worker else nullcontext(), own_gpu(config) if worker else nullcontext():
             # Hydra composes a worker's configuration without us.
             config = folded(config)
             check_form(config)

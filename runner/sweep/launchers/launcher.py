@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hydra._internal.callbacks import Callbacks
 from hydra.core.global_hydra import GlobalHydra
@@ -27,6 +26,7 @@ from runner.store.under_way import works_of_others
 from runner.sweep.jobs import Job, Request, folders_of
 from runner.sweep.launchers.gpus import one_each
 from runner.sweep.launchers.orphans import adopted
+from runner.sweep.launchers.ray_tasks import RAY, ray_at_work
 from runner.sweep.launchers.requeue import WorkerLostError, is_worker_lost
 from runner.sweep.launchers.returned import outcome_of_job
 from runner.sweep.launchers.slurm_jobs import lost_jobs_returned
@@ -34,6 +34,7 @@ from runner.sweep.outcome import Outcome
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
+    from runner.store.run_folder import RunFolder
 
 SUBMITIT = ("SlurmLauncher", "LocalLauncher")
 """Launchers of Hydra's plugin for submitit."""
@@ -71,12 +72,11 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
             if kind == "BasicLauncher":
                 return list(_computed_here(jobs, searched(request.hydra), problems))
             turns = interleaved(jobs)
-            with told_to_workers(), lost_jobs_returned() if kind in SUBMITIT else nullcontext():
+            with told_to_workers(), _wait_of(launcher, runs):
                 returned = launcher.launch([list(each.overrides) for each in turns], initial_job_idx=0)
         except Exception as error:
             signals.obey()
             if is_worker_lost(error):
-                _stop_ray()
                 # What follows the first sentence is advice on the logs of the workers.
                 said, *_ = one_sentence(error).split(". ")
                 raise WorkerLostError(f"{said.rstrip('.')}.") from error
@@ -103,6 +103,14 @@ def _computed_here(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems
             return
 
 
+def _wait_of(launcher: Any, runs: Sequence[RunFolder]) -> AbstractContextManager[None]:
+    """What the wait of `launcher` for the jobs of these runs needs."""
+    kind = type(launcher).__name__
+    if kind == RAY:
+        return ray_at_work(launcher.ray_cfg, runs)
+    return lost_jobs_returned() if kind in SUBMITIT else nullcontext()
+
+
 def interleaved(jobs: Sequence[Job]) -> list[Job]:
     """The jobs in turns of one for each target and sampler.
 
@@ -114,10 +122,3 @@ def interleaved(jobs: Sequence[Job]) -> list[Job]:
         shared = (OmegaConf.to_yaml(job.config[key], resolve=True) for key in ("target", "sampler"))
         alike.setdefault("".join(shared), []).append(job)
     return [job for turn in itertools.zip_longest(*alike.values()) for job in turn if job is not None]
-
-
-def _stop_ray() -> None:
-    """Ends the tasks that Ray still has for this process: they are launched anew."""
-    ray = sys.modules.get("ray")
-    if ray is not None and ray.is_initialized():
-        ray.shutdown()

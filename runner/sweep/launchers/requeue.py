@@ -118,7 +118,7 @@ class _Queue:
 
     def take_back(self, before: dict[int, list[_Trace]], error: RunError) -> None:
         """Sorts the jobs of a launch that broke: into the outcome, or back into the queue."""
-        _wait_for_workers(trace.folder for traces in before.values() for trace in traces)
+        wait_for_workers(trace.folder for traces in before.values() for trace in traces)
         left = [number for number, traces in before.items() if not self._settled(traces)]
         # Where no job has left a trace, the workers died before they began.
         begun = [number for number in left if any(trace.begun for trace in before[number])] or left
@@ -185,7 +185,7 @@ def interrupted_outcome(refused: str = "") -> Outcome:
     return Outcome(interrupted=[f"a time limit, after which a job was not queued again ({why}; {limit})"])
 
 
-def _wait_for_workers(folders: Iterable[RunFolder]) -> None:
+def wait_for_workers(folders: Iterable[RunFolder]) -> None:
     """Waits until the workers of a launcher that broke have ended, and with them their locks."""
     paths, until = [folder.lock.path for folder in folders], monotonic() + END_SECONDS
     while monotonic() < until and any(map(is_held, paths)):
