@@ -37,6 +37,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.analysis.table_entries import summarise
     from runner.report.budget import budget_sentence
     from runner.report.draw_figures import write_figures
+    from runner.report.page.kept_overrides import write_overrides
     from runner.report.page.layout import lay_out
     from runner.report.page.table_files import write_table
     from runner.report.page.terminal import show_page
@@ -64,7 +65,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     folder = root / "tables" / experiment / scale
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DIGESTS).unlink(missing_ok=True)
-    files = write_table(folder, summary.records(shape), page)
+    files = [*write_table(folder, summary.records(shape), page), write_overrides(folder, overrides)]
     figures = write_figures(shape, results, folder)
     imported()  # a figure is a hundred thousand objects that are in use: the collector would find nothing
     write_digests(folder, [*files, *(path.name for path in figures)])

@@ -46,6 +46,9 @@ CONTENT = "content"
 UNKNOWN_DATA = "data"
 """Its key there for the files of a data set that are not known; runs without it are on the known files."""
 
+WITHOUT_IS_KNOWN = (f"target.{UNKNOWN_DATA}.{CONTENT}",)
+"""Settings that runs on files which are known do not have, and that tell them from those that have them."""
+
 UNLISTED = {"task.keep": 0, "task.series": 0}
 """Settings of the task `sample` that runs of earlier versions have not, with the value that changes nothing.
 
@@ -65,8 +68,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     What a scale offers is left out: the task's settings say what of it was used. The options of metrics are
     settings, as ``metric.time_to_target.gap``; which metrics there are is none. So are a class of the user's
     own, as ``sampler._target_``, the digest of a group with code of their own, as ``sampler.code``, that of a
-    file of the target, as ``target.file.content``, and those of files of a data set that are not known, as
-    ``target.data.content``.
+    file of the target, as ``target.file.content``, that of the weights of a saved model, as
+    ``target.model.content``, and those of files of a data set that are not known, as ``target.data.content``.
     """
     found: Settings = {}
     for group in CHOSEN:
@@ -82,7 +85,7 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
         del found[key]
     found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
     contents = (config.get(CONTENT) or {}).items()
-    found |= {f"target.{name}.{CONTENT}": digest for name, digest in contents}
+    found |= {f"{name if '.' in name else f'target.{name}'}.{CONTENT}": digest for name, digest in contents}
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
 
 

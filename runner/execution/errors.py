@@ -43,6 +43,10 @@ class RunError(UserError):
     status = 1
 
 
+class DivergenceError(RunError):
+    """Numbers of a run became NaN, infinite or too large, as they will again where it is repeated."""
+
+
 def one_sentence(error: BaseException) -> str:
     """The message of `error` on one line, or its type where it has none."""
     return " ".join(str(error).split()) or type(error).__name__

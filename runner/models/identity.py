@@ -18,6 +18,7 @@ from runner.config.data.tabular import unknown_rows
 from runner.config.key_group import node
 from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
+from runner.integrity.own_code import is_ours
 from runner.store.short_hash import SCHEMA, short_hash
 
 if TYPE_CHECKING:
@@ -82,6 +83,21 @@ def weights_of(path: Path) -> dict[str, str | None]:
         UserError: if it cannot be read.
     """
     return _described(path, file_digest(path))[0]
+
+
+def model_identity(path: Path) -> dict[str, str | None]:
+    """`weights_of` with the class where that is the user's own, as no target's node names it.
+
+    Raises as `weights_of` does.
+    """
+    own = own_class(path)
+    return weights_of(path) if own is None else {"_target_": own, **weights_of(path)}
+
+
+def own_class(path: Path) -> str | None:
+    """The import path of the class of a saved model; None for ours. Raises as `weights_of` does."""
+    cls = class_of(path)
+    return None if is_ours(cls) else f"{cls.__module__}.{cls.__qualname__}"
 
 
 def class_of(path: Path) -> type[Target]:

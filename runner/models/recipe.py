@@ -15,14 +15,15 @@ from runner.config.data.known_files import verifies
 from runner.config.key_group import group, node
 from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.devices import device_type
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, one_sentence
 from runner.models.architectures import architecture, architecture_name, remember_arguments
 from runner.models.identity import NOT_LEARNED, tuning_effort, tuning_identity
 from runner.models.training import TrainingSettings, ValidationSettings
+from runner.models.training.negative_chains import check_draws
 from runner.models.training_settings import SETTINGS, essential, training_settings
 from runner.store.short_hash import SCHEMA, short_hash
 from samplers.kernel import Kernel
-from samplers.tuning.tunable import Tunable
+from samplers.tuning.tunable import Tunable, fixed
 from targets.datasets.dataset import Dataset
 from targets.target import Target
 
@@ -189,9 +190,15 @@ def kernel_of(recipe: Recipe) -> Kernel | Tunable:
     """The kernel of the negative phase, or what tunes it where it leaves hyperparameters open.
 
     Raises:
-        UserError: if it cannot be built or is no `Kernel`.
+        UserError: if it cannot be built, is no `Kernel`, or its states are not all draws from the model.
     """
-    return _kernel(recipe.sampler, "target.training.sampler" if "name" not in recipe.sampler else "sampler")
+    key = "target.training.sampler" if "name" not in recipe.sampler else "sampler"
+    kernel = _kernel(recipe.sampler, key)
+    try:
+        check_draws(fixed(kernel))
+    except ValueError as error:
+        raise UserError(f"{key}: {one_sentence(error)}.") from error
+    return kernel
 
 
 def _kernel(given: Any, key: str) -> Kernel | Tunable:

@@ -23,6 +23,9 @@ from targets import Dataset, Target
 SAMPLES_FILE = "samples.safetensors"
 """States of the chains of the training, beside the model."""
 
+SHAPE = "shape"
+"""Attribute of a network of convolutions, and what its file says of it."""
+
 
 @dataclass(frozen=True)
 class TrainedModel:
@@ -87,13 +90,29 @@ def load_named(config: DictConfig) -> TrainedModel:
     """The model in the file at `target.model`.
 
     Raises:
-        UserError: if it is not there, cannot be read, or holds another architecture than the target's.
+        UserError: if it is not there, cannot be read, holds another architecture than the target's, or is of
+            weights alone, which do not say how the pixels lie, and the target names images of another shape.
     """
     path = model_file(config.target.model, "target.model")
     target, metadata = load_model(path)
     check_architecture(config.target, type(target))
+    guessed = hasattr(target, SHAPE) and SHAPE not in metadata
     metadata = {**metadata, **images_learned(config.target, metadata)}
-    return TrainedModel(target, path, metadata, trained_here=False)
+    model = TrainedModel(target, path, metadata, trained_here=False)
+    if guessed:
+        _check_guessed_shape(model, config)
+    return model
+
+
+def _check_guessed_shape(model: TrainedModel, config: DictConfig) -> None:
+    """Refuses weights that were taken for those of square images, where those of the target are others."""
+    name = model.metadata.get("dataset")
+    try:
+        data = load_dataset(name, model.metadata.get("binarisation"), config.data.root, verifies(config))
+    except UserError:
+        return  # a trained model can be sampled without its data set
+    if data.train.shape[1] == model.target.space.d:
+        check_size(model.target, data, f"target.dataset={name}", model.path)
 
 
 def data_learned(model: TrainedModel, config: DictConfig) -> Dataset:
@@ -132,7 +151,7 @@ def check_size(target: Target, data: Dataset, named: str, path: Path) -> None:
     if pixels != units:
         raise UserError(f"{named} has {pixels} pixels an image, the model {path} has {units} visible units.")
     # As many pixels in another shape are other neighbours to a network of convolutions.
-    expected = getattr(target, "shape", data.shape)
+    expected = getattr(target, SHAPE, data.shape)
     if tuple(expected) != tuple(data.shape):
         found, wanted = (" x ".join(map(str, shape)) for shape in (data.shape, expected))
         raise UserError(f"{named} has images of {found} pixels, the model {path} expects {wanted}.")

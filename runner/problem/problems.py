@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -65,7 +65,7 @@ class Problems:
         self._once(check_reference_sample, problem, on)
         self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
         if config.compile is True:
-            self._once(check_traceable, problem, on | {"sampler": parts["sampler"]})
+            self._once(check_traceable, problem, _whatever_weights(on) | {"sampler": parts["sampler"]})
         measured = {"metric": parts["metric"], "kernel": kernel, "chains": problem.settings.chains}
         self._once(check_metrics, problem, on | measured)
 
@@ -94,6 +94,14 @@ class Problems:
         if key not in self._passed:
             check(problem)
             self._passed.add(key)
+
+
+def _whatever_weights(on: Mapping[str, Any]) -> dict[str, Any]:
+    """`on` without the seed of a learned target's weights, on which tracing does not depend."""
+    target = on["target"]
+    if not isinstance(target, Mapping):
+        return dict(on)
+    return {**on, "target": {key: value for key, value in target.items() if key != "model_seed"}}
 
 
 def _content(config: DictConfig, keys: tuple[str, ...]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from runner.report.figures.metric_axis import Quantity
 from runner.site.content.compare_data import curves_script, runs_script, shard_of, t_quantiles
 from runner.site.content.curves import Curve, curves_of
+from runner.site.content.experiment_places import Place
 from runner.site.experiment_pages import ExperimentPages
 from runner.site.index.known_quantities import known_quantities
 from runner.site.index.plans import version_of_code
@@ -20,6 +21,9 @@ from runner.site.pages.site_folder import SiteFolder
 from runner.site.pages.start_page import command_name, write_start
 from runner.store.run_store import Store
 from runner.store.short_hash import short_hash
+
+RUNS = "data/runs.js"
+"""What the page Compare reads."""
 
 
 @dataclass(frozen=True)
@@ -58,36 +62,42 @@ class Report:
             self.site.write("compare.html", render("compare.html", page="compare", up=""))
         experiments = ExperimentPages(self.root, self.hydra, self.index, self.site)
         experiments.write()
-        pages = experiments.written + self._runs(changed, known, experiments.page_of)
-        if changed or self._fresh:
+        pages = experiments.written + self._runs(changed, known, experiments.places)
+        places = experiments.places
+        made_of = short_hash({run_id: [place.key for place in own] for run_id, own in places.items()})
+        if changed or self._fresh or self.index.pages.get(RUNS) != made_of:
             commands = {str(run.about.get("command")) for run in runs.values()}
             names = {command: command_name(command) for command in commands}
             shards = sorted(self.index.kept.get("shards", []))
-            script = runs_script(list(runs.values()), known, names, shards, t_quantiles(self.index))
-            self.site.write("data/runs.js", script)
-        write_start(str(self.root), experiments.cards, runs, set(experiments.page_of), self.site)
+            t = t_quantiles(self.index)
+            self.site.write(RUNS, runs_script(list(runs.values()), known, names, shards, t, places))
+            self.index.pages[RUNS] = made_of
+        write_start(str(self.root), experiments.cards, runs, set(places), self.site)
         self.index.save(self.site.index)
         self._fresh = False
         return Built(len(runs), pages)
 
-    def _runs(self, changed: set[str], known: Mapping[str, Quantity], page_of: Mapping[str, str]) -> int:
+    def _runs(
+        self, changed: set[str], known: Mapping[str, Quantity], places: Mapping[str, Sequence[Place]]
+    ) -> int:
         """Writes the pages of runs that changed, and the curves beside them; how many pages."""
         pages, runs = self.index.pages, self.index.runs
         stale: dict[str, dict[str, str]] = {}
         for run_id, run in runs.items():
-            made_of = short_hash({"run": [run.stamp, run.status, page_of.get(run_id, "")]})
+            keys = [place.key for place in places.get(run_id, ())]
+            made_of = short_hash({"run": [run.stamp, run.status, keys]})
             if pages.get(f"runs/{run_id}.html") != made_of:
                 stale.setdefault(shard_of(run_id), {})[run_id] = made_of
         for run_id in changed - runs.keys():
-            self.site.remove(f"runs/{run_id}.html")
             pages.pop(f"runs/{run_id}.html", None)
             stale.setdefault(shard_of(run_id), {})
+        self.site.keep_only("runs", {f"{run_id}.html" for run_id in runs})
         store = Store(self.root)
         for shard, own in sorted(stale.items()):
             read = {run_id: self._curves(run_id) for run_id in own}
             for run_id, made_of in own.items():
-                page = page_of.get(run_id, "")
-                write_run_page(runs[run_id], store.run(run_id), read[run_id], known, page, self.site)
+                own_places = places.get(run_id, ())
+                write_run_page(runs[run_id], store.run(run_id), read[run_id], known, own_places, self.site)
                 pages[f"runs/{run_id}.html"] = made_of
             self._shard(shard, read)
         return sum(map(len, stale.values()))

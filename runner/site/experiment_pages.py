@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from runner.files.plain_yaml import plain_yaml
 from runner.site.content.experiment_places import Place, places_of
 from runner.site.index.plans import planned_ids
 from runner.site.index.store_index import Index
+from runner.site.pages.making_command import starting
 from runner.site.pages.site_folder import SiteFolder
 from runner.site.pages.start_page import time_left
 from runner.store.run_store import Store
@@ -28,7 +29,7 @@ class ExperimentPages:
 
     Attributes:
         cards: what the start page says of each experiment.
-        page_of: name of the page of the experiment that a run belongs to, by the run's id.
+        places: the experiments that a run is of, at their scales, by the run's id.
         written: pages that were made again.
     """
 
@@ -37,12 +38,12 @@ class ExperimentPages:
     index: Index
     site: SiteFolder
     cards: list[dict[str, Any]] = field(default_factory=list)
-    page_of: dict[str, str] = field(default_factory=dict)
+    places: dict[str, list[Place]] = field(default_factory=dict)
     written: int = 0
 
     def write(self) -> None:
-        """Writes every page that is not as the disk is."""
-        names = Names(self.hydra)
+        """Writes every page that is not as the disk is, and removes those of experiments without results."""
+        names, shown = Names(self.hydra), []
         places = places_of(names.options(EXPERIMENT), self.root, self.index.runs.values())
         for name, own in places.items():
             if not own:
@@ -50,13 +51,27 @@ class ExperimentPages:
             for place in own:
                 try:
                     self._write(place, [other for other in own if other != place])
+                    shown.append(place.key)
                 except UserError as error:  # an experiment of the user's own without a table
                     said = {"scale": place.scale, "why": str(error)}
                     self.cards.append(self._unmeasured(name, names) | said)
+        self._remove_others(shown)
+
+    def _remove_others(self, shown: Collection[str]) -> None:
+        """Removes what the site has of other experiments than those `shown`, by their keys."""
+        pages = {f"experiments/{key}.html" for key in shown}
+        for name in [each for each in self.index.pages if each.startswith("experiments/")]:
+            if name not in pages:
+                del self.index.pages[name]
+        cards = self.index.kept["cards"] = {
+            key: card for key, card in self.index.kept.get("cards", {}).items() if key in shown
+        }
+        self.site.keep_only("experiments", [f"{key}.html" for key in shown])
+        self.site.keep_only("thumbnails", [Path(card["thumbnail"]).name for card in cards.values()])
+        self.site.keep_only("files", shown)
 
     def _write(self, place: Place, others: Sequence[Place]) -> None:
         ids, why = self._ids(place)
-        self.page_of |= dict.fromkeys(ids, place.key)
         runs = self.index.runs
         own = [runs[run_id] for run_id in ids if run_id in runs]
         counts = Counter(run.status for run in own)
@@ -85,6 +100,8 @@ class ExperimentPages:
             self.index.pages[name] = made_of
             self.written += 1
         self.cards.append(kept[place.key])
+        for run_id in ids:
+            self.places.setdefault(run_id, []).append(place)
 
     def _ids(self, place: Place) -> tuple[list[str], str]:
         """The runs of an experiment, where any of them is on disk; or else why they are not known.
@@ -121,5 +138,5 @@ class ExperimentPages:
             "counts": {},
             "thumbnail": "",
             "height": 0,
-            "command": f"python -m runner -m +experiment={name}",
+            "command": starting(name, self.root, self.hydra),
         }

@@ -9,8 +9,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import DivergenceError, UserError, one_sentence
 from runner.files.atomic_files import read_json
+
+CHAINS_MET_NAN = "NotANumberError"
+"""The one error of this kind in files of earlier versions, which do not say whether a run diverged."""
 
 LEFT_TO_OTHERS = 3
 """Exit status of a command that left runs to other processes, which have not ended them yet."""
@@ -27,6 +30,7 @@ class Failure:
         message: its message on one line.
         tail: last lines of its traceback.
         command: what repeats these runs.
+        diverged: whether they will fail again, since their numbers became NaN, infinite or too large.
     """
 
     overrides: tuple[str, ...]
@@ -35,6 +39,7 @@ class Failure:
     message: str
     tail: tuple[str, ...]
     command: str
+    diverged: bool = False
 
     @classmethod
     def of(
@@ -56,6 +61,7 @@ class Failure:
             message=one_sentence(error),
             tail=tuple(tail),
             command=command(overrides, repeat or list(runs)),
+            diverged=isinstance(error, DivergenceError),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -72,6 +78,7 @@ class Failure:
                 runs={int(seed): str(run_id) for seed, run_id in content["runs"].items()},
                 tail=tuple(content["tail"]),
                 **{key: str(content[key]) for key in ("error", "message", "command")},
+                diverged=bool(content.get("diverged", content["error"] == CHAINS_MET_NAN)),
             )
         except (KeyError, ValueError, TypeError, AttributeError):
             return None

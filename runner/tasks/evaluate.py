@@ -18,11 +18,12 @@ from runner.config.data.datasets import (
 )
 from runner.config.data.known_files import verifies
 from runner.execution.errors import UserError
-from runner.models.identity import class_of, metadata_of, model_file, weights_of
+from runner.models.identity import class_of, metadata_of, model_file, model_identity
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.likelihood.ais_settings import ais_numbers, ais_settings, annealing_identity
+from runner.tasks.likelihood.bracketing import warn_of_bracket
 from runner.tasks.task import Parts, PerSeedTask
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ class Evaluate(PerSeedTask):
         return {"log_likelihood": "max"}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
-        """The task, the model's weights and its data set: no target, sampler or metric is read."""
+        """The task, the model and its data set: no target, sampler or metric is read."""
         path = model_file(config.model)
         task = annealing_identity(parts["task"], class_of(path))
         name = task.get("dataset")
         if name is not None:
             binarised = dataset_identity(name, _binarisation(name, metadata_of(path)), "task.dataset")
             task = {**task, "dataset": {**binarised, **unknown_files(config, name, "task.dataset")}}
-        return {"task": task, "model": weights_of(path)}
+        return {"task": task, "model": model_identity(path)}
 
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems
@@ -72,15 +73,16 @@ class Evaluate(PerSeedTask):
         started = time.monotonic()
         target, metadata, data = problems.shared(subject, config)
         settings = ais_settings(config)
-        values, evaluations = likelihood(target, data, settings, seed, config, folder.checkpoint)
-        seconds = time.monotonic() - started
+        found = likelihood(target, data, settings, seed, config, folder.checkpoint)
+        warn_of_bracket(found.values, seed)
+        seconds = found.earlier_seconds + time.monotonic() - started
         sampler = (metadata.get("recipe") or {}).get("sampler", {})
         name = str(metadata.get("architecture", type(target).__name__))
         return RunResult(
             target=f"{name.rsplit('.', 1)[-1]}/{data.name}",
             sampler=str(sampler.get("name") or str(sampler.get("_target_", "")).rsplit(".", 1)[-1]),
             seed=seed,
-            records=[Measurement(len(settings.betas) - 1, evaluations, seconds, values)],
+            records=[Measurement(len(settings.betas) - 1, found.evaluations, seconds, found.values)],
             wall_seconds=seconds,
             exact=True,  # other transitions are refused, and nothing is drawn by the model's own sampler
             notes=[data.note] if data.note else [],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from omegaconf import DictConfig
@@ -21,6 +23,7 @@ from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.likelihood.ais_settings import ais_settings
+from runner.tasks.likelihood.bracketing import warn_of_bracket
 from runner.tasks.likelihood.model_likelihood import check_likelihood, likelihood
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.not_compiled import NotCompiledError
@@ -41,24 +44,36 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
         Measurement(point["iteration"], point["evaluations"], point["seconds"], dict(point["values"]))
         for point in report["history"]
     ]
-    values = likelihood(model.target, data, settings, seed, config, folder.checkpoint).values
+    measured = likelihood(model.target, data, settings, seed, config, folder.checkpoint)
+    warn_of_bracket(measured.values, seed)
     last = records.pop() if records and records[-1].step == recipe.settings.iterations else None
     seconds, evaluations = float(report["seconds"]), int(report["evaluations"])
-    seen = last.values if last is not None else {}
-    records.append(Measurement(recipe.settings.iterations, evaluations, seconds, {**seen, **values}))
+    found = {**(last.values if last is not None else {}), **_chosen(report), **measured.values}
+    records.append(Measurement(recipe.settings.iterations, evaluations, seconds, found))
     sampler = build_kernel(config)
     return RunResult(
         target=label(config, "target"),
         sampler=label(config, "sampler"),
         seed=seed,
         records=records,
-        wall_seconds=time.monotonic() - started,
+        wall_seconds=measured.earlier_seconds + time.monotonic() - started,
         exact=bool(fixed(sampler).exact),
         axes=() if isinstance(sampler, Tunable) else sampler.axes,
         notes=model.notes,
         model=str(model.path),
         files=_pictures(model, data),
     )
+
+
+def _chosen(report: Mapping[str, Any]) -> dict[str, float]:
+    """The validation of the model that results, which is the best of all; nothing without validations."""
+    best = report.get("best")
+    if best is None:
+        return {}
+    return {
+        "best_validation_log_likelihood": best["log_likelihood"],
+        "best_validation_log_likelihood_se": best["standard_error"],
+    }
 
 
 def check_learning(config: DictConfig) -> None:

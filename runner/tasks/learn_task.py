@@ -43,7 +43,7 @@ class Learn(PerSeedTask):
         problems.shared(check_learning, config)
 
     def directions(self, config: DictConfig) -> Mapping[str, str]:
-        validated = {} if config.task.validate_every is None else {"validation_log_likelihood": "max"}
+        validated = {} if config.task.validate_every is None else {"best_validation_log_likelihood": "max"}
         return {"log_likelihood": "max", **validated}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:

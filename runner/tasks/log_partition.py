@@ -18,7 +18,7 @@ from metrics.likelihood.target_annealing import check_annealing_kernel, check_tr
 from metrics.likelihood.target_log_partition import known_log_partition
 from runner.config.construct import errors_at
 from runner.config.key_group import node
-from runner.execution.errors import RunError, UserError, one_sentence
+from runner.execution.errors import DivergenceError, UserError, one_sentence
 from runner.files.resumable import run_to_end, save_plan
 from runner.models.identity import target_identity
 from runner.problem.build import build_kernel, label
@@ -99,13 +99,13 @@ class LogPartition(PerSeedTask):
         )
         walk = work.walks["population"]
         assert isinstance(walk, PopulationAnnealing)
-        seconds = time.monotonic() - started
+        values = values_of(walk, target)
         return RunResult(
             target=label(config, "target"),
             sampler=label(config, "sampler"),
             seed=seed,
-            records=[Measurement(walk.steps, walk.evaluations, work.seconds, values_of(walk, target))],
-            wall_seconds=seconds,
+            records=[Measurement(walk.steps, walk.evaluations, work.seconds, values)],
+            wall_seconds=work.earlier_seconds + time.monotonic() - started,
             exact=settings.kernel.exact,
         )
 
@@ -154,11 +154,11 @@ def values_of(walk: PopulationAnnealing, target: Target) -> dict[str, float]:
     which is below log Z by about half its variance: where they are far apart, it may not hold log Z.
 
     Raises:
-        RunError: if a weight is not finite.
+        DivergenceError: if a weight is not finite.
     """
     estimates, sizes = walk.log_partition(), walk.family_sizes()
     if not bool(estimates.isfinite().all()):
-        raise RunError("The estimate of log Z is not finite, since the target's energies overflow.")
+        raise DivergenceError("The estimate of log Z is not finite, since the target's energies overflow.")
     values = {
         "log_z": float(estimates.logsumexp(0)) - math.log(len(estimates)),
         "family_mean_square": float(mean_square_family(sizes).mean()),

@@ -8,14 +8,14 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.run_settings import COMPILE, CONTENT
+from runner.config.run_settings import CODE, COMPILE, CONTENT
 from runner.config.values import INDEPENDENT, SHARED, streams_of
 from runner.execution.compiling.choice import compiled_identity, compiles
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.models.data_contents import data_contents
-from runner.models.identity import training_sampler, tuning_identity, unknown_data
-from runner.store.short_hash import SCHEMA, short_hash
+from runner.models.identity import model_file, own_class, training_sampler, tuning_identity, unknown_data
+from runner.store.short_hash import SCHEMA, own_code, short_hash
 from runner.store.written_config import written_settings
 from runner.tasks.task import parts_of, task_of
 from targets.seeds import SEEDED_BY_A_WORD
@@ -86,7 +86,8 @@ def written_run(config: DictConfig) -> dict[str, Any]:
     """What is written of `config` with each of its runs, without the seed; a compiled one says that it is.
 
     The target is as its task reads it: a model that is named is what its file says. Digests of the target's
-    other files stand at `CONTENT`, with those of data that are not known.
+    other files stand at `CONTENT`, with those of data that are not known; that of the class of an evaluated
+    model, where it is the user's own, at `CODE`.
     """
     compiled = compile_identity(config, device_type(config.device))
     written = written_settings(config)
@@ -95,6 +96,8 @@ def written_run(config: DictConfig) -> dict[str, Any]:
         written["target"] = task_of(config).target_read(config)
         if isinstance(written["target"], Mapping) and (found := data_contents(config, written["target"])):
             written[CONTENT] = found
+        if (model := config.get("model")) is not None and (own := own_class(model_file(model))) is not None:
+            written[CODE] = written.get(CODE, {}) | {"model": own_code([own])}
     return written | ({COMPILE: True} if compiled else {})
 
 

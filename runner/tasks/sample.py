@@ -13,6 +13,7 @@ from torch import Tensor
 
 from metrics.suite import MetricSuite
 from runner.execution.compiling.compiled_stepper import stepper_from
+from runner.execution.errors import DivergenceError
 from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
@@ -34,7 +35,7 @@ COUNTS = ("step", "evaluations", "seconds", "wall_seconds", "records")
 """The attributes of a `Sampling` that are plain numbers and lists."""
 
 
-class NotANumberError(SeedError):
+class NotANumberError(SeedError, DivergenceError):
     """Chains of some seeds met a log density that is NaN or infinite, or stand at such an auxiliary."""
 
     def __init__(self, target: str, step: int, seeds: list[int], auxiliary: str | None = None) -> None:

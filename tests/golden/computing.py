@@ -119,7 +119,8 @@ def _condensed(run: Mapping[str, Section]) -> Section:
     steps = [(name, section) for name, section in run.items() if name.startswith("step ")]
     found: Section = {**run["labels"], **(dict(steps[-1][1]) if steps else {})}
     if len(steps) > 1:
-        found["all steps"] = reading.digest_of(steps)
+        kept = [(name, {k: v for k, v in step.items() if k not in reading.ADDED}) for name, step in steps]
+        found["all steps"] = reading.digest_of(kept)
     for name in ("tuned", "files", "model"):
         if name in run:
             found[name] = reading.digest_of([(name, run[name])])

@@ -40,6 +40,9 @@ NUMBERS = ("mean", "lo", "hi", "n", "sd", "p_value")
 NOT_MEASURED = ("without_value", "closed_form")
 """Columns of a table that are left out of its digests: they say of its means where they come from."""
 
+ADDED = ("best_validation_log_likelihood", "best_validation_log_likelihood_se")
+"""Values that digests of all steps leave out, since they came later; the last step is compared with them."""
+
 SHORT = 16
 """Hexadecimal digits of a digest, that of weights excepted."""
 

@@ -22,6 +22,7 @@ from runner.execution.errors import UserError
 from runner.files.checkpoint import load_checkpoint
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
+from runner.tasks.likelihood.annealings import Annealings
 
 FORK = multiprocessing.get_context("fork")
 
@@ -141,6 +142,14 @@ def stopped_in_each(
     assert call(*command).status == 0
     assert not checkpoint.exists()
     return seen
+
+
+def earlier_attempts_take(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Lets annealings that are taken up from a checkpoint have been walked for so long before."""
+    load = Annealings.load_state_dict
+    monkeypatch.setattr(
+        Annealings, "load_state_dict", lambda self, saved: load(self, {**saved, "seconds": seconds})
+    )
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[str]:

@@ -9,14 +9,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from runner.execution.errors import RunError
+from runner.execution.errors import DivergenceError
 from targets.target import Target
 
 ENERGY_LIMIT = 2.0**23
 """In nats; beyond it the spacing of float32 exceeds one nat, and acceptances are dominated by rounding."""
 
 
-class TrainingError(RunError):
+class TrainingError(DivergenceError):
     """A training has diverged; its iterations since the last check must be discarded.
 
     Args:

@@ -7,11 +7,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from metrics.likelihood.target_log_partition import evenly
 from runner.models.training_settings import TrainingSettings
 from targets.target import Target
 
 COMPARED = 1000
 """Number of images of each part in the free-energy gap."""
+
+MANY = 2 * COMPARED
+"""From so many images on, those of a part are evenly spaced; of fewer, the first: recorded gaps stay."""
 
 
 class Loss(NamedTuple):
@@ -83,10 +87,12 @@ def energy_penalty(samples: Tensor, data: Tensor) -> Tensor:
 
 @torch.no_grad()
 def free_energy_gap(target: Target, train: Tensor, validation: Tensor) -> float:
-    """mean U(train) - mean U(validation) over the first 1,000 images of each.
+    """mean U(train) - mean U(validation) over 1,000 images of each, or all.
 
+    Evenly spaced ones where there are 2,000 or more, since a set may be sorted by class; else the first.
     It increases with overfitting (Hinton 2010, section 6).
     """
     dtype = target.like().dtype
-    seen, unseen = (target.log_prob(part[:COMPARED].to(dtype)).mean() for part in (train, validation))
+    parts = (evenly(part, COMPARED) if len(part) >= MANY else part[:COMPARED] for part in (train, validation))
+    seen, unseen = (target.log_prob(part.to(dtype)).mean() for part in parts)
     return float(seen - unseen)

@@ -18,6 +18,7 @@ from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import Kernel, State
 from samplers.pilot_run import PilotRun
+from samplers.reference.held_out_draws import HeldOutDraws
 from samplers.stepper import Stepper
 from samplers.tuning.tunable import Tunable, TuningResult, fixed
 from targets import Streams, Target
@@ -235,13 +236,23 @@ class NegativeChains:
 
 
 def check_draws(kernel: Kernel) -> None:
-    """Refuses a kernel whose chains move between temperatures, as most of their states are not draws.
+    """Refuses a kernel whose states are not all draws from the model as it is.
 
     Raises:
-        ValueError: for such a kernel.
+        ValueError: if its chains move between temperatures or follow a schedule, or for held-out draws.
     """
+    name = type(kernel).__name__
     if kernel.has_levels:
         raise ValueError(
-            f"{type(kernel).__name__} has draws from the model only where a chain is at the cold level, "
+            f"{name} has draws from the model only where a chain is at the cold level, "
             "and learning needs one of every chain"
+        )
+    if not kernel.draws_target:
+        raise ValueError(
+            f"learning needs draws from the model; the states of {name} are none, since they depend on its "
+            "schedule"
+        )
+    if isinstance(kernel, HeldOutDraws):
+        raise ValueError(
+            "ground_truth_draws needs the target's held_out draws, and there are none of a model in training"
         )

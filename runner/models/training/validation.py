@@ -13,14 +13,14 @@ from torch import Tensor
 from metrics.likelihood.ais_schedule import FEWEST_STEPS, schedule
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing, check_annealing_kernel, check_transition
-from metrics.likelihood.target_log_partition import mean_log_prob
+from metrics.likelihood.target_log_partition import evenly, mean_log_prob
 from samplers import DMALA, Kernel
 from targets import Streams, Target
 from targets.checks import whole_number
 from targets.reference_distribution import reference_distribution
 
 IMAGES = 10_000
-"""Maximum number of held-out images that are scored, from the first."""
+"""Maximum number of held-out images that are scored, evenly spaced."""
 
 STEP_SIZE = 0.15
 """Step size of DMALA, the default sampler (settings D.2)."""
@@ -86,7 +86,7 @@ class Validation:
     def __init__(self, target: Target, images: Tensor, settings: ValidationSettings, seed: int) -> None:
         self.model = copy.deepcopy(target).requires_grad_(False)
         check_transition(self.model, settings.sampler)
-        self.images, self.settings, self.seed = images[:IMAGES], settings, seed
+        self.images, self.settings, self.seed = evenly(images, IMAGES), settings, seed
         self.betas = schedule(settings.temperatures, settings.schedule)
         self.iteration = 0
         self.annealing: TargetAnnealing | None = None

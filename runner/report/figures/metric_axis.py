@@ -59,6 +59,7 @@ OF_TASKS = {
     "evaluations": Quantity("evaluations", 0.0),
     "log_likelihood": Quantity("nats", direction=Direction.max),
     "validation_log_likelihood": Quantity("nats", direction=Direction.max),
+    "best_validation_log_likelihood": Quantity("nats", direction=Direction.max),
     "loss": Quantity("nats"),
     "mse": Quantity("squared pixel value", 0.0),
     "train_minus_mse": Quantity("squared outcome", high=0.0),

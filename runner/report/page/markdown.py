@@ -8,6 +8,9 @@ from runner.report.table_shape import BETTER
 
 SUPERSCRIPT = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789-", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
+REST = " For the rest: "
+"""What stands before the command of the missing runs, at the end of the page."""
+
 
 def unit_text(unit: float) -> str:
     """A unit such as 0.001 in plain text: 10⁻³."""
@@ -56,7 +59,7 @@ def markdown(page: Page) -> str:
     notes = [f"{mark.translate(SUPERSCRIPT)} {text}".strip() for mark, text in page.footnotes]
     if notes:
         parts.append("\n".join(f"- {note}" for note in notes))
-    parts.append(page.coverage + (f" For the rest: `{page.rest}`" if page.rest else ""))
+    parts.append(page.coverage + (f"{REST}`{page.rest}`" if page.rest else ""))
     return "\n\n".join(parts) + "\n"
 
 

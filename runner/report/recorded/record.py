@@ -12,6 +12,7 @@ from typing import Any
 from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json, write_text
 from runner.report.budget import budget, cost_of_runs
+from runner.report.page.kept_overrides import SCALE, choosing
 from runner.report.recorded.said import SAID, said_by
 from runner.report.recorded.seed_values import SEEDS, seed_values
 from runner.report.runs.stored_results import Results
@@ -19,9 +20,6 @@ from runner.report.table_shape import TableShape
 from runner.store.folder_digests import DIGESTS, write_digests
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
-
-PLACES = ("scale=", "scale.name=", "output_root=", "logger=", "logger.", "hydra")
-"""How overrides begin that say how much and where, but not which runs of an experiment."""
 
 OUTPUT_ROOT = re.compile(r" ('?)output_root=[^`]*?\1(?=[ `])")
 """What a command says of the folder that the runs were in, which nobody else has."""
@@ -51,7 +49,7 @@ def manifest(
     return {
         "experiment": experiment,
         "scale": scale,
-        "overrides": [line for line in overrides if not line.startswith(PLACES)],
+        "overrides": [line for line in choosing(overrides) if not line.startswith(SCALE)],
         "units": {metric.metric: metric.scale for metric in shape.metrics if metric.scale != 1.0},
         "budget": budget(results.runs[0].config),
         SAID: said_by(shape, results),

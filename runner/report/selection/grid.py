@@ -10,7 +10,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from runner.config.experiments.same_jobs import NO_PART
-from runner.config.run_settings import CONTENT, METRIC, TUNING, UNKNOWN_DATA, Settings
+from runner.config.run_settings import METRIC, TUNING, WITHOUT_IS_KNOWN, Settings
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
 from runner.report.runs.experiment_run import Run, drawn_by_reference
@@ -26,9 +26,6 @@ BESIDE = {METRIC: "target", TUNING: "sampler"}
 
 UNSET = {"task.dataset": "the model's own"}
 """What it means that a setting of this name is null, where a table would show that."""
-
-WITHOUT_IS_KNOWN = f"target.{UNKNOWN_DATA}.{CONTENT}"
-"""The setting that runs on files which are known do not have, and that tells them from those that have it."""
 
 EQUAL_COST = "; rows differ in their steps, and took as many evaluations of the target"
 
@@ -143,7 +140,7 @@ def varied_keys(settings: Sequence[Settings]) -> list[str]:
         beside = (BESIDE.get(group, group), "scale") if "." in key else ()
         values: dict[tuple[Any, ...], set[Any]] = {}
         for each in settings:
-            if "." not in key or key in each or key == WITHOUT_IS_KNOWN:
+            if "." not in key or key in each or key in WITHOUT_IS_KNOWN:
                 values.setdefault(tuple(each.get(name) for name in beside), set()).add(each.get(key))
         if any(len(found) > 1 for found in values.values()):
             earlier = [name for name in varied if name.split(".", 1)[0] == group]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from runner.config.run_settings import METRIC
+from runner.config.experiments.same_jobs import NO_PART
+from runner.config.run_settings import METRIC, UNLISTED, WITHOUT_IS_KNOWN
 from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.sampler_looks import look_of
 from runner.report.table_shape import Direction
 from runner.site.content.curves import Curve
+from runner.site.content.experiment_places import Place
 from runner.site.content.script_json import script_json
 from runner.site.index.run_entry import RunEntry
 from runner.site.index.store_index import Index
@@ -36,18 +39,27 @@ def runs_script(
     commands: Mapping[str, str],
     shards: Sequence[str],
     t: Sequence[float],
+    places: Mapping[str, Sequence[Place]],
 ) -> str:
     """The script that hands all runs to the page.
 
     A setting that is the same in all runs is left out. Texts are places in a list of values, metrics and
-    costs are numbers or null. Runs of the same settings and seed, such as those of other metrics, have the
-    same number in ``same``: they are one to a mean over seeds.
+    costs are numbers or null. Runs of the same chains, such as those of other metrics, have the same number
+    in ``same``: they are one to a mean over seeds. Settings in ``without`` tell runs without them from those
+    with them.
 
     Args:
         commands: a short name of each command that started runs.
         shards: the files of curves that there are.
         t: see `t_quantiles`.
+        places: the experiments that a run is of, by its id. Its own may be another one, which computed it, or
+            none.
     """
+    of = [places.get(run.run_id, ()) for run in runs]
+    further = {
+        "experiment": [[place.experiment for place in own] for own in of],
+        "table": [[place.key for place in own] for own in of],
+    }
     settings = [run.settings for run in runs]
     keys = [key for key in dict.fromkeys(key for each in settings for key in each) if _differs(key, settings)]
     names = sorted({name for run in runs for name in run.metrics})
@@ -55,6 +67,7 @@ def runs_script(
     described: dict[str, list[Any]] = {
         "status": [run.status for run in runs],
         "experiment": [run.experiment or "none" for run in runs],
+        "table": [next(iter(own), "none") for own in further["table"]],
         "sweep": [commands.get(str(run.about.get("command")), "none") for run in runs],
         "tags": [run.about.get("tags", "none") for run in runs],
         "seed": [run.seed for run in runs],
@@ -62,8 +75,9 @@ def runs_script(
     }
     content = {
         "ids": [run.run_id for run in runs],
-        "keys": {key: _coded(values) for key, values in described.items()},
-        "same": _coded([_without_metrics(run) for run in runs])["at"],
+        "keys": {key: _coded(values, further.get(key, ())) for key, values in described.items()},
+        "same": _coded([_chains_of(run) for run in runs])["at"],
+        "without": WITHOUT_IS_KNOWN,
         "metrics": {name: [run.metrics.get(name) for run in runs] for name in names},
         "costs": {key: [run.costs.get(key) for run in runs] for key in ("evaluations", "seconds")},
         "steps": [run.costs.get("steps") for run in runs],
@@ -88,17 +102,28 @@ def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
     return key in ("target", "sampler", "scale") or len({str(each.get(key)) for each in settings}) > 1
 
 
-def _without_metrics(run: RunEntry) -> tuple[Any, ...]:
-    """What a run's chains are: its seed and settings, whatever it measured on them."""
-    own = {key: str(value) for key, value in run.settings.items() if not key.startswith(f"{METRIC}.")}
+def _chains_of(run: RunEntry) -> tuple[Any, ...]:
+    """What a run's chains are: its seed and settings, whatever it measured on them or kept of them."""
+    beside = {*UNLISTED, *NO_PART}
+    own = {
+        key: str(value)
+        for key, value in run.settings.items()
+        if key not in beside and not key.startswith(f"{METRIC}.")
+    }
     return (run.seed, *sorted(own.items()))
 
 
-def _coded(values: Sequence[Any]) -> dict[str, list[Any]]:
-    """The distinct values, and the place of each value among them; -1 where there is none."""
-    distinct = list(dict.fromkeys(value for value in values if value is not None))
+def _coded(values: Sequence[Any], further: Sequence[Sequence[Any]] = ()) -> dict[str, Any]:
+    """The distinct values, and the place of each value among them; -1 where there is none.
+
+    Where a run has `further` values besides its own, their places are in ``also``, by the run's.
+    """
+    distinct = list(dict.fromkeys(value for value in chain(values, *further) if value is not None))
     places = {value: place for place, value in enumerate(distinct)}
-    return {"values": distinct, "at": [-1 if value is None else places[value] for value in values]}
+    coded = {"values": distinct, "at": [-1 if value is None else places[value] for value in values]}
+    others = [[places[each] for each in dict.fromkeys(own)] for own in further]
+    also = {str(run): [each for each in own if each != coded["at"][run]] for run, own in enumerate(others)}
+    return coded | {"also": {run: own for run, own in also.items() if own}} if further else coded
 
 
 def shard_of(run_id: str) -> str:

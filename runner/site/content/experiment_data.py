@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from runner.report.experiment_shape import experiment_shape
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.style import row_styles
 from runner.report.page.layout import Page, lay_out
+from runner.report.page.markdown import REST, markdown
 from runner.report.published import published_numbers
 from runner.report.recorded.seed_values import read_labelled
 from runner.report.runs.experiment_run import Run
@@ -77,6 +79,23 @@ class ExperimentData:
         """How the recorded table was measured; empty where there is none."""
         return read_json(self.place.record / "manifest.json") or {}
 
+    @property
+    def kept(self) -> list[str]:
+        """The overrides that chose the runs whose numbers are shown."""
+        if self.source in ("runs", "tables"):
+            return self.place.kept
+        return [str(line) for line in self.manifest.get("overrides") or []]
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the rendered files say something else than the page, which is made from the runs."""
+        if self.source != "runs" or self.page is None:
+            return False
+        with suppress(OSError, ValueError):
+            written = (self.folder / "table.md").read_text().partition(REST)[0]
+            return written.strip() != markdown(replace(self.page, rest=None)).strip()
+        return False
+
 
 def experiment_data(
     place: Place, root: Path, hydra: Sequence[str], index: Index, started: bool
@@ -92,7 +111,8 @@ def experiment_data(
     shape, why = experiment_shape(place.experiment, hydra), ""
     if started:
         try:
-            return _of_runs(place, shape, root, hydra, index)
+            noted = experiment_shape(place.experiment, [*hydra, *place.kept]) if place.kept else shape
+            return _of_runs(place, noted, root, hydra, index)
         except UserError as error:
             why = str(error)
     return _written(place, shape, why, _sweep(place.experiment, hydra), index)
@@ -124,9 +144,10 @@ def _of_runs(
 def _planned(place: Place, results: Results, index: Index) -> Planned:
     """What the tasks of an experiment say of its runs, from the index where it is known: they need torch."""
     kept = index.kept.setdefault("budgets", {})
-    if place.key not in kept:
-        kept[place.key] = asdict(planned(results))
-    return Planned(**kept[place.key])
+    key = " ".join([place.key, *place.kept])
+    if key not in kept:
+        kept[key] = asdict(planned(results))
+    return Planned(**kept[key])
 
 
 def _sweep(experiment: str, hydra: Sequence[str]) -> Results:

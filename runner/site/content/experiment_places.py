@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.config.output_root import output_root_word
+from runner.report.page.kept_overrides import SCALE, kept_overrides
 from runner.site.index.run_entry import RunEntry
 
 TABLE = "table.csv"
@@ -39,9 +40,25 @@ class Place:
         """Whether its table was rendered here."""
         return (self.tables / TABLE).is_file()
 
+    @property
+    def root(self) -> Path:
+        """The output root."""
+        return self.tables.parents[2]
+
+    @property
+    def kept(self) -> list[str]:
+        """The overrides that its rendered table says it is of; none where it says nothing."""
+        return (kept_overrides(self.tables) if self.rendered else None) or []
+
+    @property
+    def chosen(self) -> list[str]:
+        """The overrides that say which runs it is of, its scale among them."""
+        kept = self.kept
+        return kept if any(line.startswith(SCALE) for line in kept) else [f"scale={self.scale}", *kept]
+
     def overrides(self, hydra: Sequence[str], root: Path) -> list[str]:
         """Those of the command that computes its runs under `root`."""
-        return [*hydra, f"scale={self.scale}", output_root_word(root)]
+        return [*hydra, *self.chosen, output_root_word(root)]
 
     def stamps(self) -> list[list[object]]:
         """Changes when a rendered or a recorded file does."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
 
 from runner.report.numerals import Numeral
 from runner.report.page.layout import Cell, ColumnGroup, Label, Line, MetricBlock, Page
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
-from runner.report.page.markdown import SUPERSCRIPT
+from runner.report.page.markdown import REST, SUPERSCRIPT, unit_text
 from runner.report.table_shape import BETTER, Direction
 
 RAISED = {chr(raised): chr(plain) for plain, raised in SUPERSCRIPT.items()}
+UNRAISED = str.maketrans(RAISED)
 MARKS = INEXACT + NOT_SIGNIFICANT + BEATS_BEST + WITHIN_FLOOR + REDUCED
 RULE = "———"
 DIRECTIONS = {said: direction for direction, said in BETTER.items() if said}
@@ -35,7 +38,7 @@ def read_page(text: str, versions: Collection[str]) -> Page:
     findings = _bullets(after.pop(0)) if after and after[0].startswith("- ") else []
     legend = after.pop(0)
     footnotes = _bullets(after.pop(0)) if after and after[0].startswith("- ") else []
-    coverage, _, rest = after[0].partition(" For the rest: ")
+    coverage, _, rest = after[0].partition(REST)
     return Page(
         title=title.removeprefix("# "),
         caption=" ".join(parts[: blocks[0] - 1]),
@@ -73,8 +76,9 @@ def _block(heading: str, table: str, versions: Collection[str]) -> MetricBlock:
     groups: list[ColumnGroup] = []
     published = [False]
     for place, text in enumerate(titles[1:]):
-        label = _label(text)
+        label = _measured(text)
         ours = label.text not in versions
+        label = _label(text) if ours else label
         published.append(not ours)
         if ours or not place:
             groups.append(ColumnGroup(label, (Label(""),), rule=False))
@@ -89,7 +93,7 @@ def _block(heading: str, table: str, versions: Collection[str]) -> MetricBlock:
         found_cells = [_cell(text, shown) for text, shown in zip(cells, published[1:], strict=True)]
         lines.append(Line(_label(label_text), tuple(found_cells), rule))
         rule = False
-    return MetricBlock(_label(named), direction, tuple(groups), tuple(lines))
+    return MetricBlock(_measured(named), direction, tuple(groups), tuple(lines))
 
 
 def _cells(line: str) -> list[str]:
@@ -98,22 +102,29 @@ def _cells(line: str) -> list[str]:
 
 
 def _label(text: str) -> Label:
-    """A heading with its footnotes, and its unit where it names one."""
-    text, unit = _unit(text)
+    """A row or a column of ours with its footnotes."""
     found = re.fullmatch(rf"(.*?)([{re.escape(MARKS + LETTERS)}]*)", text, re.DOTALL)
     assert found is not None
     raised = found[2]
     marks = tuple(RAISED.get(each, each) for each in raised)
-    return Label(found[1], marks, unit)
+    return Label(found[1], marks)
 
 
-def _unit(text: str) -> tuple[str, float | None]:
-    head, found, unit = text.rpartition(", unit ")
-    if not found:
-        return text, None
-    exponent = "".join(RAISED.get(each, each) for each in unit.removeprefix("10"))
-    raised = unit.startswith("10") and all(each in RAISED for each in unit[2:]) and len(unit) > 2
-    return head, 10.0 ** int(exponent) if raised else float(unit)
+def _measured(text: str) -> Label:
+    """A metric or a published column with its footnotes, and its unit where it names one."""
+    head, _, written = text.rpartition(", unit ")
+    unit = _unit(written)
+    return _label(text) if unit is None else replace(_label(head), unit=unit)
+
+
+def _unit(written: str) -> float | None:
+    """The unit that `unit_text` wrote; None where it would have written another text."""
+    plain = written.translate(UNRAISED)
+    raised = plain != written and written.startswith("10")
+    with suppress(ValueError, OverflowError):
+        unit = 10.0 ** int(plain.removeprefix("10")) if raised else float(written)
+        return unit if unit > 0.0 and unit_text(unit) == written else None
+    return None
 
 
 def _cell(text: str, published: bool) -> Cell | None:

@@ -19,7 +19,7 @@ from runner.site.content.experiment_places import Place
 from runner.site.content.pictures import thumbnail
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.cell_facts import cell_facts
-from runner.site.pages.making_command import making
+from runner.site.pages.making_command import making, rendering
 from runner.site.pages.reading_links import linked
 from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
@@ -83,7 +83,8 @@ def write_experiment(
         ],
         files=[{"name": name.rsplit("/", 1)[-1], "href": f"../{name}"} for name in copied],
         reading=html_of_markdown(linked(reading, data.place.record.parent)) if reading else None,
-        command=making(data.place, data.manifest, hydra),
+        command=making(data.place, data.kept, hydra),
+        again=rendering(data.place, hydra) if data.outdated else "",
         manifest=json.dumps(data.manifest, indent=1, ensure_ascii=False) if data.manifest else "",
         origins=origins(own),
     )  # fmt: skip
@@ -178,6 +179,7 @@ def _copied(data: ExperimentData, folder: SiteFolder) -> list[str]:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
         names.append(name)
+    folder.keep_only(f"files/{data.place.key}", [path.name for path in found])
     return names
 
 

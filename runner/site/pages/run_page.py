@@ -14,6 +14,7 @@ from runner.report.table_shape import BETTER, Direction
 from runner.site.content.charts import axis
 from runner.site.content.curves import Curve
 from runner.site.content.diagnostics import diagnostics_chart
+from runner.site.content.experiment_places import Place
 from runner.site.content.pictures import Picture, states_of
 from runner.site.content.tours import visited_tour
 from runner.site.index.run_entry import RunEntry
@@ -46,7 +47,7 @@ def write_run_page(
     folder: RunFolder,
     curves: Mapping[str, Curve],
     quantities: Mapping[str, Quantity],
-    experiment: str,
+    places: Sequence[Place],
     site: SiteFolder,
 ) -> None:
     """Writes the page of one run.
@@ -54,12 +55,12 @@ def write_run_page(
     Args:
         curves: its metrics along it.
         quantities: unit and direction of each metric.
-        experiment: name of the page of its experiment; empty where it has none.
+        places: the experiments that it is of, whichever of them computed it.
     """
     tuning = run.about.get("tuning") or {}
     page = render(
         "run.html",
-        page="run", up="../", run=run, experiment=experiment,
+        page="run", up="../", run=run, places=places,
         chart=along_chart(curves, quantities), rungs=rungs_chart(run, tuning),
         chains=diagnostics_chart(load_series(folder.path)) if run.done else None,
         pictures=_pictures(folder) if run.done else [],

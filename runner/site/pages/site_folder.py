@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from runner.execution.errors import UserError, reason
@@ -55,6 +57,12 @@ class SiteFolder:
         temporary.replace(path)
         return True
 
-    def remove(self, name: str) -> None:
-        """Removes a file that the site no longer has."""
-        (self.path / name).unlink(missing_ok=True)
+    def keep_only(self, folder: str, names: Collection[str]) -> None:
+        """Removes from a folder of the site what it no longer has, whichever version of the code wrote it.
+
+        Args:
+            names: of the files and folders that stay, beside what is just being written.
+        """
+        for path in (self.path / folder).glob("[!.]*"):
+            if path.name not in names:
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

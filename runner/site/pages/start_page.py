@@ -11,6 +11,7 @@ from typing import Any
 
 from runner.execution.reached import duration
 from runner.site.index.run_entry import RunEntry
+from runner.site.pages.making_command import judging
 from runner.site.pages.rendering import counts_in_order, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_store import Store
@@ -62,6 +63,7 @@ def write_start(
         sweeps=sweeps_of([run for run in runs.values() if run.run_id not in in_tables]),
         lost=LOST, damaged=lost[:MOST_SHOWN], more_damaged=max(0, len(lost) - MOST_SHOWN),
         verdicts=verdict_counts(Path(root) / "record" / "verdicts" / "summary.csv"),
+        verdicts_command=judging(Path(root)),
     )  # fmt: skip
     site.write("index.html", page)
 

@@ -9,6 +9,8 @@
   let runs = null, table = null;
 
   const value = (key, run) => (key in runs.keys ? runs.keys[key].values[runs.keys[key].at[run]] : undefined);
+  // A run has one experiment that computed it, and is also of those that found it computed.
+  const every = (key, run) => [value(key, run), ...(runs.keys[key]?.also?.[run] || []).map((place) => runs.keys[key].values[place])];
   const text = (given) => (given === undefined ? "none" : String(given));
 
   // The address after # is the whole state: key=value,value for conditions, and what is shown.
@@ -32,7 +34,7 @@
   const chosen = (conditions) => {
     const wanted = Object.entries(conditions).filter(([, given]) => given.length)
       .map(([key, given]) => [key, new Set(given)]);
-    return runs.ids.map((_, run) => run).filter((run) => wanted.every(([key, given]) => given.has(text(value(key, run)))));
+    return runs.ids.map((_, run) => run).filter((run) => wanted.every(([key, given]) => every(key, run).some((each) => given.has(text(each)))));
   };
 
   const options = (select, entries, selected) => {
@@ -41,11 +43,11 @@
 
   // Settings that differ between chosen runs with the same option of their group: what tells them apart besides the seed.
   const varied = (found) => Object.keys(runs.keys).filter((key) => {
-    if (["seed", "sweep", "tags", "status", "experiment", "threads"].includes(key)) return false;
+    if (["seed", "sweep", "tags", "status", "experiment", "table", "threads"].includes(key)) return false;
     const group = key.includes(".") ? key.split(".")[0] : null, seen = new Map();
     for (const run of found) {
       const given = runs.keys[key].at[run];
-      if (group && given < 0) continue;
+      if (group && given < 0 && !runs.without.includes(key)) continue;
       const beside = group ? `${runs.keys[group]?.at[run]} ${runs.keys.scale?.at[run]}` : "";
       if (!seen.has(beside)) seen.set(beside, given);
       else if (seen.get(beside) !== given) return true;
@@ -68,7 +70,7 @@
     return new Map([...made].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })));
   };
 
-  // A seed counts once for the same settings, though it was run with several lists of metrics: as in tables, by the first run that has a value.
+  // A seed counts once for the same chains, though several runs measured or kept other things of them: as in tables, by the first run that has a value.
   const distinct = (own, has) => {
     const first = new Map();
     for (const run of own) {
@@ -80,7 +82,9 @@
 
   const span = (values) => {
     const n = values.length, mean = values.reduce((sum, each) => sum + each, 0) / n;
-    if (n < 2) return { mean, margin: 0, n };
+    // As few_seeds.py: of values that differ by rounding alone there is no interval.
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    if (high - low <= 8 * Number.EPSILON * Math.max(Math.abs(low), Math.abs(high))) return { mean, margin: 0, n };
     const sd = Math.sqrt(values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (n - 1));
     return { mean, margin: (runs.t[Math.min(n - 1, runs.t.length) - 1] * sd) / Math.sqrt(n), n };
   };
@@ -91,7 +95,7 @@
   };
   const said = ({ mean, margin, n, of = n }) => {
     const number = of > n ? `n = ${n} of ${of}` : `n = ${n}`;
-    if (n < 2) return number;
+    if (!margin) return number;
     const ends = [mean - margin, mean + margin], digits = digitsApart(...ends);
     return `95 % interval ${ends.map((each) => each.toPrecision(digits)).join(" to ")}, ${number}`;
   };
@@ -122,8 +126,11 @@
     arrayminus: spans.map(({ mean, margin }) => Math.max(0, mean - clipped(metric, mean - margin))),
   });
 
+  // A mean over some of the runs, where others failed, may be too good: its marker is hollow.
+  const symbols = (spans) => spans.map((each) => (each.of > each.n ? "circle-open" : "circle"));
+  const hollow = (spans) => (spans.some((each) => each.of > each.n) ? ", hollow: runs without a value are left out" : "");
+
   const bars = (found, metric, key) => {
-    // A mean over some of the runs, where others failed, may be too good: its marker is hollow.
     const measured = (run) => runs.metrics[metric][run] !== null;
     let made = [...groups(found, key)].map(([name, all]) => [name, distinct(all, measured)])
       .map(([name, own]) => [name, own.filter(measured).map((run) => runs.metrics[metric][run]), own.length])
@@ -132,22 +139,24 @@
     if (all > BARS) made = made.sort(([, one], [, other]) => sign * (one.mean - other.mean)).slice(0, BARS);
     const tint = colours(found, key), tints = made.map(([name]) => tint.get(name));
     const spans = made.map(([, each]) => each);
-    const partial = spans.some((each) => each.of > each.n) ? ", hollow: runs without a value are left out" : "";
-    const shown = (all > BARS ? `, the ${sign < 0 ? "largest" : "smallest"} ${BARS} of ${all} means` : "") + partial;
+    const shown = (all > BARS ? `, the ${sign < 0 ? "largest" : "smallest"} ${BARS} of ${all} means` : "") + hollow(spans);
     return [[{
       type: "scatter", mode: "markers", orientation: "h", y: made.map(([name]) => name), x: spans.map((each) => each.mean),
       error_x: { type: "data", symmetric: false, ...errors(metric, spans), thickness: 1.5, width: 4 },
-      marker: { color: tints, size: 10, symbol: spans.map((each) => (each.of > each.n ? "circle-open" : "circle")) },
+      marker: { color: tints, size: 10, symbol: symbols(spans) },
       customdata: spans.map(said),
       hovertemplate: "%{y}<br>%{x:.8~g}<br>%{customdata}<extra></extra>", showlegend: false,
     }], { xaxis: axisOf(metric), yaxis: { type: "category", range: [made.length - 0.5, -0.5] } }, shown];
   };
 
   const lines = (found, metric, key, along) => {
-    const traces = [], made = [...groups(found, key)], tints = [...colours(found, key).values()], dash = dashes(tints);
+    const traces = [], drawn = [], made = [...groups(found, key)], tints = [...colours(found, key).values()], dash = dashes(tints);
+    const recorded = (run) => curves[runs.ids[run]]?.some((part) => part.values[metric]);
     made.forEach(([name, own], place) => {
       const points = new Map(), without = new Set();
-      for (const run of distinct(own, (run) => curves[runs.ids[run]]?.some((part) => part.values[metric]))) {
+      let lost = 0;
+      for (const run of distinct(own, recorded)) {
+        if (!recorded(run) && runs.metrics[metric][run] === null) lost += 1; // one with a value has only no points on the way
         for (const part of curves[runs.ids[run]] || []) {
           (part.values[metric] || []).forEach((given, index) => {
             if (given === null) { without.add(part.step[index]); return; } // the other seeds would be too good
@@ -160,14 +169,15 @@
       without.forEach((step) => points.delete(step));
       if (!points.size) return;
       const sorted = [...points].sort(([one], [other]) => one - other).map(([, each]) => each);
-      const x = sorted.map((each) => span(each.x).mean), spans = sorted.map((each) => span(each.y));
+      const x = sorted.map((each) => span(each.x).mean), spans = sorted.map((each) => span(each.y)).map((each) => ({ ...each, of: each.n + lost }));
+      drawn.push(...spans);
       const tint = tints[place], end = (sign) => spans.map((each) => clipped(metric, each.mean + sign * each.margin));
       const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: tint }, hoverinfo: "skip", showlegend: false, legendgroup: name };
       if (spans.every((each) => each.n > 1)) traces.push({ ...edge, y: end(-1) }, { ...edge, y: end(1), fill: "tonexty", fillcolor: `${tint}26` });
-      traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2, dash: dash[place] },
+      traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2, dash: dash[place] }, marker: { symbol: symbols(spans) },
         customdata: spans.map(said), meta: name, hovertemplate: "%{meta}<br>%{x}: %{y:.8~g}<br>%{customdata}<extra></extra>" });
     });
-    return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: axisOf(metric) }];
+    return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: axisOf(metric) }, hollow(drawn)];
   };
 
   const parallel = (found, metric) => {
@@ -205,7 +215,7 @@
     let traces, layout, note = "";
     if (view === "curves") {
       await load(found.slice(0, MANY));
-      [traces, layout] = lines(found.slice(0, MANY), metric, group, at("along").value);
+      [traces, layout, note] = lines(found.slice(0, MANY), metric, group, at("along").value);
     } else [traces, layout, note = ""] = view === "parallel" ? parallel(found, metric) : bars(found, metric, group);
     const some = view === "parallel" ? traces[0].dimensions[0].values.length : traces.some((trace) => trace.y.length);
     at("caption").textContent = some ? `${titled(metric)}${runs.directions[metric] ? `, ${runs.directions[metric] === "min" ? "lower" : "higher"} is better` : ""}${note}`
@@ -256,7 +266,7 @@
     box.append(name);
     box.dataset.key = key;
     const counts = new Map();
-    runs.ids.forEach((_, run) => { const given = text(value(key, run)); counts.set(given, (counts.get(given) || 0) + 1); });
+    runs.ids.forEach((_, run) => every(key, run).map(text).forEach((given) => counts.set(given, (counts.get(given) || 0) + 1)));
     for (const [given, number] of [...counts].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })).slice(0, 200)) {
       const label = document.createElement("label");
       const tick = Object.assign(document.createElement("input"), { type: "checkbox", value: given, checked: ticked.includes(given) });

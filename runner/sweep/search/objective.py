@@ -106,15 +106,14 @@ def check_measured(config: DictConfig, problems: Problems, name: str | None = No
 def objective_value(objective: Objective, root: str, run_ids: Iterable[str]) -> float | None:
     """The mean of the objective over the runs of a trial, one a seed; None unless all of them are measured.
 
-    A run whose value is not finite is infinitely bad, and so is one that failed since its chains met NaN. One
-    that failed for another reason, or that another process is computing, is not measured.
+    A run whose value is not finite is infinitely bad, and so is one that diverged
+    (`runner.execution.errors.DivergenceError`). One that failed for another reason, or that another process
+    is computing, is not measured.
 
     Args:
         root: the output root.
         run_ids: of the trial.
     """
-    from runner.tasks.sample import NotANumberError  # imports torch, which `objective_of` does without
-
     values = []
     for folder in map(Store(root).run, run_ids):
         status, summary = folder.standing()
@@ -124,7 +123,7 @@ def objective_value(objective: Objective, root: str, run_ids: Iterable[str]) -> 
             values.append(float(value) if finite else objective.worst)
             continue
         failure = Failure.read(folder.path / "failure.json") if status == "failed" else None
-        if failure is None or failure.error != NotANumberError.__name__:
+        if failure is None or not failure.diverged:
             return None
         values.append(objective.worst)
     return fmean(values)

@@ -14,7 +14,7 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor, nn
 
-from runner.execution.errors import RunError, one_sentence
+from runner.execution.errors import DivergenceError, one_sentence
 from runner.files.compute_once import compute_once, discard_damaged
 from runner.files.resumable import completed, save_plan, sources_of
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
@@ -93,7 +93,7 @@ class Fit(Generic[Network]):
         """One pass over all examples; the last batch may be smaller.
 
         Raises:
-            RunError: if the loss is no number.
+            DivergenceError: if the loss is no number.
         """
         started = time.monotonic()
         generator = torch.Generator().manual_seed(derive_seed(self.seed, f"order/{self.epoch}"))
@@ -109,7 +109,7 @@ class Fit(Generic[Network]):
         self.seconds += time.monotonic() - started
         if not self.loss < math.inf:
             name = type(self.network).__name__
-            raise RunError(f"The loss of {name} is {self.loss} after epoch {self.epoch}.")
+            raise DivergenceError(f"The loss of {name} is {self.loss} after epoch {self.epoch}.")
 
     def state_dict(self) -> dict[str, Any]:
         return {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from torch import Tensor
 
 from metrics.likelihood.importance_weights import Estimate
-from runner.execution.errors import RunError
+from runner.execution.errors import DivergenceError
 
 
 class Walk(Protocol):
@@ -54,10 +54,12 @@ class Likelihood(NamedTuple):
     Attributes:
         values: by name.
         evaluations: `Annealings.evaluations`.
+        earlier_seconds: `Annealings.earlier_seconds`.
     """
 
     values: dict[str, float]
     evaluations: int
+    earlier_seconds: float
 
 
 def both_ends(
@@ -99,6 +101,7 @@ class Annealings:
 
     Attributes:
         seconds: that the walks took, also before an interruption.
+        earlier_seconds: those of them before the last interruption, which a clock of this attempt has not.
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class Annealings:
     ) -> None:
         self.begin, self.total, self.block, self.title = begin, steps, block, title
         self.walks: dict[str, Walk] = {}
-        self.seconds = 0.0
+        self.seconds = self.earlier_seconds = 0.0
 
     @property
     def position(self) -> int:
@@ -135,7 +138,7 @@ class Annealings:
         """A block of the first walk that is not at its end.
 
         Raises:
-            RunError: if log weights at the end of a walk are not finite, saying how many.
+            DivergenceError: if log weights at the end of a walk are not finite, saying how many.
         """
         name, started = self._unfinished(), time.monotonic()
         if name is None:
@@ -158,7 +161,7 @@ class Annealings:
         for name, state in saved["annealings"].items():
             self.walks[name] = self.begin[name]()
             self.walks[name].load_state_dict(state)
-        self.seconds = float(saved["seconds"])
+        self.seconds = self.earlier_seconds = float(saved["seconds"])
 
 
 def _at_end(walk: Walk) -> bool:
@@ -168,7 +171,7 @@ def _at_end(walk: Walk) -> bool:
 def _check_finite(name: str, weights: Tensor) -> None:
     bad = int((~weights.isfinite()).sum())
     if bad:
-        raise RunError(
+        raise DivergenceError(
             f"AIS, {name}: {bad} of {weights.numel()} weights are not finite, "
             "since the model's energies overflow."
         )

@@ -93,7 +93,7 @@ def target_likelihood(
     most 2^16 states ``log_z_exact`` and ``log_likelihood_exact`` join them.
 
     Raises:
-        RunError: if a weight is not finite.
+        DivergenceError: if a weight is not finite.
     """
     check_annealing(target, settings)
     annealings = run_to_end(
@@ -111,7 +111,8 @@ def target_likelihood(
     if isinstance(target.space, Discrete) and target.space.size <= MAX_STATES:
         values["log_z_exact"] = exact_log_partition(target)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return Likelihood(values | {"ais_seconds": annealings.seconds}, annealings.evaluations)
+    values["ais_seconds"] = annealings.seconds
+    return Likelihood(values, annealings.evaluations, annealings.earlier_seconds)
 
 
 def _annealings(target: Target, data: Dataset, settings: AISSettings, seed: int) -> Annealings:

@@ -62,7 +62,8 @@ def rbm_likelihood(
     if min(rbm.n_hidden, rbm.n_visible) <= MAX_UNITS:
         values["log_z_exact"] = exact_rbm_log_partition(rbm)
         values["log_likelihood_exact"] = test - values["log_z_exact"]
-    return Likelihood(values | {"ais_seconds": annealings.seconds}, annealings.evaluations)
+    values["ais_seconds"] = annealings.seconds
+    return Likelihood(values, annealings.evaluations, annealings.earlier_seconds)
 
 
 def _annealings(rbm: RBM, data: Dataset, settings: AISSettings, seed: int) -> Annealings:

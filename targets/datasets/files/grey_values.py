@@ -23,7 +23,7 @@ def as_bytes(
     """Numbers between 0 and 1, or integers from 0 to 255, as bytes from 0 (black) to 255 (white).
 
     If all values of all arrays are at most 1 they are fractions of white, whatever their dtype, so that zeros
-    and ones become black and white.
+    and ones become black and white. An array that is black alone is so by either scale.
 
     Args:
         arrays: numbers of any shape, by part.
@@ -33,7 +33,7 @@ def as_bytes(
         The bytes by part, and `ROUNDED` if some fractions are not multiples of 1/255, else None.
 
     Raises:
-        DataError: if a value is anything else.
+        DataError: if a value is anything else, or one array holds zeros and ones where another has bytes.
     """
     if all(((values >= 0) & (values <= 1)).all() for values in arrays.values()):
         rounded, found = False, {}
@@ -48,5 +48,13 @@ def as_bytes(
             raise DataError(
                 f"'{source}' must hold values between 0 and 1 or whole ones from 0 to {WHITE}, {name} holds "
                 "others"
+            )
+    largest = {name: int(values.max(initial=0)) for name, values in arrays.items()}
+    for name, most in largest.items():
+        if most == 1:
+            other = max(largest, key=largest.__getitem__)
+            raise DataError(
+                f"'{source}' must hold all its images on one scale, from 0 to 1 or from 0 to {WHITE}; {name} "
+                f"has values up to 1, {other} up to {largest[other]}"
             )
     return {name: values.astype(np.uint8) for name, values in arrays.items()}, None

@@ -53,6 +53,7 @@ def refused_and_nothing_lost(*lines: str) -> str:
     return sentence
 
 
+HELD_OUT = "samplers.reference.held_out_draws.HeldOutDraws"
 SETTINGS = [
     ("target.dataset=mnsit", "target.dataset must be a file.npz or one of caltech, digits, emnist,"),
     ("target.dataset=mnsit", "'mnsit' was given; did you mean 'mnist'?"),
@@ -65,6 +66,7 @@ SETTINGS = [
     ("target.training.cd_step=1", "did you mean 'target.training.cd_steps'?"),
     ("target.training.sampler=null", "target.training.sampler has no _target_"),
     ("target.training.sampler._target_=targets.models.rbm.RBM", "target.training.sampler"),
+    (f"target.training.sampler._target_={HELD_OUT}", "target.training.sampler: ground_truth_draws needs the"),
     ("target.model_seed=[0,1]", "target.model_seed must be a whole number of at least 0, [0, 1] was given."),
     ("target.ground_truth.keeps=1000", "target.ground_truth.keeps must be at most half the steps (25), 1000"),
     ("target.ground_truth=null", "target.ground_truth must be a group of keys, None was given."),
@@ -85,6 +87,8 @@ LEARNING = [
     ("task.method=pdc", "task.method must be one of cd, pcd, 'pdc' was given; did you mean 'pcd'?"),
     ("target.dataset=mnsit", "did you mean 'mnist'?"),
     ("sampler=exact_draws", "sampler: "),
+    ("sampler=ground_truth_draws", "sampler: ground_truth_draws needs the target's held_out draws, and"),
+    ("sampler=gwg tempering=annealed", "sampler: learning needs draws from the model; the states of Simulat"),
     ("sampler=dula sampler.step_size=0", "sampler.step_size must be"),
     ("task.ais=null", "task.ais must be a group of keys, None was given."),
     ("task.ais.temperatures=[0,0.5,0.5,1]", f"must be {SCHEDULE}, a schedule with 0.5 foll"),

@@ -14,6 +14,8 @@ import runner
 from runner.integrity.own_code import code_digest
 from runner.library.selected_runs import selected_runs
 from runner.loggers.run_names import run_name
+from runner.models.architectures import remember_arguments
+from runner.models.model_files import save_model
 from runner.report.selection.grid import grid_of
 from runner.site.index.plans import planned_ids
 from runner.site.index.store_index import Index
@@ -37,6 +39,15 @@ METRIC = """
 
     class Mine(TV):
         rate = RATE
+"""
+
+MODEL = """
+    from tests.support.own_model import Couplings
+    from .rates import RATE
+
+    class Mine(Couplings):
+        def log_prob(self, theta):
+            return RATE * super().log_prob(theta)
 """
 
 Write = Callable[..., None]
@@ -186,6 +197,26 @@ def test_a_changed_sampler_is_run_anew_and_both_stand_in_the_table(write: Write,
     runs = runner.load_runs("sampler=Mine")
     assert runs.groupby("sampler.code").size().tolist() == [2, 2]
     assert len(runner.load_runs(f"sampler.code={runs['sampler.code'].iloc[0]}")) == 2
+
+
+def test_a_saved_model_is_evaluated_anew_after_a_change_of_its_class(write: Write, call: Call) -> None:
+    """Whose code stands in no group of the configuration: the file names the class."""
+    small = ("scale=smoke", "task=evaluate", "model=mine.pt", "task.ais.temperatures=5", "task.ais.chains=4")
+    write(pairs=MODEL, rates="RATE = 1")
+    model = importlib.import_module("ownpackage.pairs").Mine(64, scale=0.1)
+    remember_arguments(model, {"n_visible": 64})
+    save_model(Path("mine.pt"), model, {"dataset": "digits"})
+    for rate, said in (("1", "5 steps"), ("1  # a number", "done before"), ("2", "5 steps")):
+        write(rates=f"RATE = {rate}")
+        for name in [name for name in sys.modules if name.startswith("ownpackage")]:
+            del sys.modules[name]
+        ended = call(*small)
+        assert (ended.status, ended.err) == (0, "")
+        assert said in ended.out
+    runs = runner.load_runs("task=evaluate")
+    assert len(set(runs["model.code"])) == len(set(runs["log_likelihood"])) == 2
+    columns = grid_of(selected_runs(["task=evaluate"]).runs, "runs").shape.columns
+    assert {column.label.rpartition("code=")[2] for column in columns} == set(runs["model.code"])
 
 
 def test_two_classes_of_one_module_are_two_rows(write: Write, tmp_path: Path) -> None:

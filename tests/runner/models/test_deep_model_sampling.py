@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from runner.models.model_files import load_model, save_model
 from runner.tools.bench.baselines.plain_deep import PlainNetwork
 from targets import RBM, ResNetEBM
-from tests.support.commands import Call, assert_refused, one, rows, summary
+from tests.support.commands import Call, assert_refused, finished, one, rows, summary
 
 MODEL = (
     *("scale=smoke", "target=resnet_ebm", "target.dataset=digits", "target.width=3", "target.blocks=2"),
@@ -71,6 +72,21 @@ def test_what_cannot_be_sampled_is_refused(tmp_path: Path, monkeypatch: pytest.M
     said = "target.model=deep.safetensors must be a model of targets.models.rbm.RBM, a ResNetEBM was given."
     rbm = ("scale=smoke", "target=rbm", "sampler=dula")
     assert_refused(rbm, [("target.model=deep.safetensors", said)])
+
+
+def test_weights_alone_are_not_taken_for_those_of_square_images_where_the_images_are_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many pixels in another shape are other neighbours: a square was sampled without a word."""
+    monkeypatch.chdir(tmp_path)
+    images = np.random.default_rng(0).integers(0, 2, (30, 2, 8), dtype=np.uint8)
+    np.savez("flat.npz", train=images, test=images[:5])
+    np.savez("square.npz", train=images.reshape(30, 4, 4), test=images[:5].reshape(5, 4, 4))
+    torch.save(ResNetEBM(16, shape=(2, 8), width=2, blocks=1, halvings=0).state_dict(), "weights.pt")
+    named = ("scale=smoke", "target=resnet_ebm", "target.model=weights.pt", "sampler=gibbs", "metric=[jump]")
+    said = "target.dataset=flat.npz has images of 2 x 8 pixels, the model weights.pt expects 4 x 4."
+    assert_refused(named, [("target.dataset=flat.npz", said)])
+    finished(tmp_path / "square", *named, "target.dataset=square.npz", "task.steps=3")
 
 
 def test_the_script_beside_which_learning_is_timed_has_the_same_energy() -> None:

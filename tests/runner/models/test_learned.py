@@ -32,7 +32,7 @@ from runner.models.training.batches import Batches
 from runner.problem import cached_reference_sample
 from runner.store.arrays.array_files import IMAGES, MOST, load_images
 from samplers.reference.held_out_draws import HeldOutDraws
-from tests.support.commands import FORK, Call, finished, in_child, one, rows_by_run, stop_after
+from tests.support.commands import FORK, Call, finished, in_child, measured, one, rows_by_run, stop_after
 from tests.support.training import assert_same
 
 PATIENCE = 300
@@ -372,6 +372,14 @@ def test_stopped_in_a_validation(call: Call, straight: Straight, monkeypatch: py
     assert report["best"] == max(report["validations"], key=lambda each: each["log_likelihood"])
     last = report["history"][-1]["values"]["validation_log_likelihood"]
     assert last == report["validations"][-1]["log_likelihood"]
+
+
+def test_a_run_has_the_score_of_the_model_that_results(straight: Straight) -> None:
+    """That of the best validation, here the first one, beside that of the last."""
+    first, last = (each["log_likelihood"] for each in report_of(straight("deep"))["validations"])
+    found = measured(straight("deep"))
+    assert first > last == found["validation_log_likelihood"]
+    assert found["best_validation_log_likelihood"] == first
 
 
 def test_the_last_chains_and_test_images_are_stored_as_pictures(straight: Straight) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from runner.models.training import Training
 from runner.models.training import loss as loss_module
-from runner.models.training.loss import energy_penalty, gradient_penalty, learning_loss
+from runner.models.training.loss import energy_penalty, free_energy_gap, gradient_penalty, learning_loss
 from samplers.discrete.dmala import DMALA
 from targets.models.rbm import RBM
 from tests.support.training import (
@@ -114,3 +114,17 @@ def test_penalties_that_are_off_cost_no_second_pass(monkeypatch: pytest.MonkeyPa
     for on in ((1.0, 0.0), (0.0, 1.0)):
         with pytest.raises(AssertionError, match="off is computed"):
             trained(*on)
+
+
+def test_the_free_energy_gap_of_a_sorted_set_is_over_all_of_it() -> None:
+    """One of fewer than 2,000 images keeps its first 1,000, as recorded gaps have them."""
+    model, some = small_rbm().requires_grad_(False), halves(100, seed=3).double()
+    order = model.log_prob(some).argsort()
+    ordered = some[order].repeat_interleave(41, 0)
+    value = model.log_prob(some).mean()
+    assert free_energy_gap(model, ordered, some) == pytest.approx(0.0, abs=0.1)
+    assert free_energy_gap(model, some, ordered) == pytest.approx(0.0, abs=0.1)
+    few = ordered[:1999]
+    first = float(model.log_prob(few[:1000]).mean() - value)
+    assert first < -0.5
+    assert free_energy_gap(model, few, some) == pytest.approx(first)

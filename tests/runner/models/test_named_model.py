@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from runner.models.identity import weights_of
 from runner.models.model_files import save_model
 from runner.report.selection.stored_runs import stored_runs
 from targets import RBM, ResNetEBM
@@ -40,7 +41,8 @@ def settings(root: str | Path) -> dict[str, Any]:
 
 def test_a_run_is_written_with_the_settings_of_the_file(tmp_path: Path, model: str) -> None:
     named = settings(finished(tmp_path / "named", *SMALL, model))
-    assert named == settings("recipe") | {"target.model": "mine.safetensors"}
+    weights = {"target.model.content": weights_of(Path("mine.safetensors"))["weights"]}
+    assert named == settings("recipe") | {"target.model": "mine.safetensors"} | weights
     assert (named["target.dataset"], named["target.n_hidden"], named["target.model_seed"]) == ("digits", 4, 7)
     assert (named["target.training.iterations"], named["target.binarisation"]) == (3, "stochastic")
 

@@ -499,7 +499,7 @@ def test_rendering_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureF
     folder = tmp_path / "tables" / "pt_table4" / "smoke"
     parquet = {"table.parquet"} if importlib.util.find_spec("pyarrow") else set()
     assert {path.name for path in folder.iterdir()} == parquet | {
-        "digests.json", "figure.pdf", "figure.png", "table.csv", "table.md", "table.tex",
+        "digests.json", "figure.pdf", "figure.png", "overrides.json", "table.csv", "table.md", "table.tex",
     }  # fmt: skip
     said = capsys.readouterr().out
     assert "0 of 12 runs are done (12 missing)." in said

@@ -71,6 +71,33 @@ def test_the_numbers_of_a_record_are_its_own_whatever_the_experiment_is_today(to
     ]
 
 
+@pytest.mark.parametrize("name", ["DMALA, unit 10", "DMALA, unit 10⁻³", "A, unit cell"])
+def test_a_row_a_column_and_a_metric_may_be_called_after_a_unit(name: str) -> None:
+    """Of a metric the ending is its unit where it is written as one; of others it is a part of the name."""
+    metric = "energy, unit 10" if "⁻" in name else name
+    text = block(
+        f'{{metric: energy, name: "{metric}", direction: none, scale: 0.5}}',
+        TV.replace("min", "min, scale: 1.0e-3"),
+    )
+    shape = shape_from(text.replace("row: A", f'row: "{name}"').replace("label: four", f'label: "{name}"'))
+    config = {"scale": {"name": "quick"}}
+    runs = [
+        finished(row, name, seed, config, {"tv": 0.25 + 0.5 * seed, "energy": 30.0 + seed})
+        for row in (name, "B")
+        for seed in (0, 1)
+    ]
+    results = Results(tuple(runs), random_runs=True)
+    summary = summarise(shape, results, published_numbers(shape))
+    page = read_page(markdown(lay_out(shape, summary, results, "", "again")), [])
+    place = Place("made", "quick", Path("tables"), Path("record"))
+    data = ExperimentData(place, shape, page, summary.frame(shape), "record", Counter())
+    assert [(each.label.text, each.label.unit) for each in page.blocks] == [(metric, 0.5), ("TV", 1e-3)]
+    for own in page.blocks:
+        assert [line.label.text for line in own.lines] == [name, "B"]
+        assert [group.label.text for group in own.groups] == [name]
+    assert all(line[0].hover.startswith("95 % interval") for lines in cell_facts(data) for line in lines)
+
+
 def test_a_number_without_a_finite_value_is_sorted_by_nothing() -> None:
     """The text nan would make the browser sort its column as words."""
     none = Cell(Numeral(NOTHING), seeds="0 of 2")

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from runner.config.run_settings import Settings
 from runner.report.figures import metric_axis
 from runner.report.figures.metric_axis import Quantity
 from runner.report.table_shape import Direction
@@ -19,21 +18,13 @@ from runner.site.index.known_quantities import known_quantities
 from runner.site.index.run_entry import RunEntry
 from runner.site.index.store_index import Index
 from tests.support.site.html_page import script_data
-
-GIBBS: Settings = {"target": "mog", "target.components": 8, "sampler": "gibbs", "scale": "smoke"}
-
-
-def entry(number: int, seed: int, settings: Settings, **metrics: float) -> RunEntry:
-    return RunEntry(
-        run_id=f"{number:016d}", stamp="", status="done", name="", experiment="", scale="smoke", seed=seed,
-        settings=settings, changed=[], metrics=dict(metrics), costs={}, own_metrics={}, about={},
-    )  # fmt: skip
+from tests.support.site.run_entries import GIBBS, entry
 
 
 def told(folder: Path, *runs: RunEntry) -> dict[str, Any]:
     """What the page reads of these runs."""
     names = {name: Quantity("") for run in runs for name in run.metrics}
-    (folder / "runs.js").write_text(runs_script(runs, names, {}, [], []))
+    (folder / "runs.js").write_text(runs_script(runs, names, {}, [], [], {}))
     (content,) = script_data(folder / "runs.js")
     found: dict[str, Any] = content
     return found

@@ -34,11 +34,10 @@ from runner.site.pages.reading_links import linked
 from runner.site.pages.start_page import time_left
 from runner.store.run_store import Store
 from runner.store.under_way import note
-from runner.store.written_config import written_settings
-from runner.sweep.jobs import experiment_jobs
 from runner.tools.bench.report.synthetic_runs import synthetic_records, write_run
 from tests.support.site.html_page import HtmlPage, TableCell, script_data
 from tests.support.site.made_up_store import DAMAGED, FAILED, METRICS, OLD, made_up_store
+from tests.support.site.own_experiments import compute, experiments
 
 RECORD = Path(__file__).parents[3] / "outputs" / "record"
 EXPERIMENT = "experiments/made_up-smoke.html"
@@ -292,38 +291,16 @@ def test_experiments_stand_in_the_order_of_their_numbers(report: Report) -> None
     assert names.index("edlp_figure15") < names.index("edlp_table1")
 
 
-TWIN = """# @package _global_
-# One run.
-experiment: {name}
-sweep: {{rows: [{{row: A, sampler: gibbs, target: bernoulli4}}], seeds: {{smoke: 1}}}}
-table:
-  title: {name}
-  caption: For the test.
-  rows: [{{row: A}}]
-  columns: [{{label: four, where: {{target: bernoulli4}}}}]
-  metrics: [{{metric: kl, name: KL, direction: min}}]
-"""
-
-
 def test_an_experiment_shows_the_runs_that_another_one_computed(tmp_path: Path) -> None:
-    root, conf = tmp_path / "outputs", tmp_path / "conf" / "experiment"
-    conf.mkdir(parents=True)
-    for name in ("one", "other"):
-        (conf / f"{name}.yaml").write_text(TWIN.format(name=name))
-    hydra = [f"hydra.searchpath=[file://{conf.parent}]"]
-    (job,) = experiment_jobs("one", [*hydra, "scale=smoke", f"output_root={root}"])
-    for seed, run_id in job.run_ids.items():
-        write_run(
-            Store(root).run(run_id),
-            written_settings(job.config) | {"seed": seed},
-            synthetic_records(0, ("kl",)),
-        )
+    root = tmp_path / "outputs"
+    hydra = experiments(tmp_path / "conf", "one", "other")
+    compute(root, hydra, "one")
     (root / "tables" / "other" / "smoke").mkdir(parents=True)
     (root / "tables" / "other" / "smoke" / "table.csv").write_text("row,cell\n")
     made = Report(root, root / "report", hydra)
     made.build()
     for name in ("one", "other"):
-        assert "1 done" in page(made, f"experiments/{name}-smoke.html").text
+        assert "3 done" in page(made, f"experiments/{name}-smoke.html").text
 
 
 def test_an_index_of_other_code_is_forgotten(report: Report) -> None:
@@ -388,7 +365,7 @@ def test_the_command_of_a_page_is_one_that_works(
     experiment: str, scale: str, overrides: list[str], command: str
 ) -> None:
     place = Place(experiment, scale, Path("outputs", "tables", experiment, scale), Path())
-    assert making(place, {"overrides": overrides}) == command
+    assert making(place, overrides) == command
 
 
 def test_an_experiment_is_shown_at_a_scale_with_an_underscore_in_its_name(tmp_path: Path) -> None:
@@ -405,7 +382,7 @@ def test_the_command_of_a_page_says_where_an_experiment_of_ones_own_is(tmp_path:
     place = Place("mine", "quick", tmp_path / "tables" / "mine" / "quick", Path())
     hydra = with_config_dir([], str(tmp_path))
     where = f"'hydra.searchpath=[file://{tmp_path}]' +experiment=mine scale=quick output_root={tmp_path}"
-    assert making(place, {}, hydra) == f"rungwise run -m {where}"
+    assert making(place, [], hydra) == f"rungwise run -m {where}"
 
 
 def test_the_text_of_a_picture_names_its_panels_and_metrics(report: Report) -> None:

@@ -12,6 +12,8 @@ from runner.config.compose import compose
 from runner.execution import signals
 from runner.execution.compiling import choice
 from runner.execution.errors import UserError
+from runner.problem import problems
+from runner.problem.problems import Problems
 from runner.tasks import sample
 from runner.tasks.run_identity import run_identity
 from runner.tasks.sample import Sampling
@@ -145,3 +147,16 @@ def test_a_folder_of_compiled_graphs_that_cannot_be_used_loses_nothing(
         path.write_bytes(b"damaged")
     assert call(*DMALA.split(), "compile=true", "task.chains=9", "output_root=again").status == 0
     assert rows("again") == rows()
+
+
+def test_jobs_that_differ_in_the_seed_of_the_weights_are_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tracing takes seconds, and a sweep may have a model for each seed."""
+    traced = []
+    monkeypatch.setattr(problems, "check_traceable", lambda problem: traced.append(problem))
+    monkeypatch.setattr(problems.check_traceable, "__name__", "check_traceable")
+    tried = Problems()
+    for seed in range(3):
+        for step_size in (0.1, 0.2):
+            given = ("target=rbm", "target.dataset=digits", f"target.model_seed={seed}", "sampler=dmala")
+            tried.check(compose([*given, f"sampler.step_size={step_size}", "metric=[jump]", "compile=true"]))
+    assert len(traced) == 2

@@ -14,6 +14,7 @@ from runner.config.data.datasets import load_dataset
 from runner.execution import signals
 from runner.files.atomic_files import set_aside
 from runner.models.model_files import save_model
+from runner.tasks.likelihood.bracketing import warn_of_bracket
 from targets import RBM
 from tests.support.commands import Call, finished, measured, one, rows, stop_after, stopped_in_each, summary
 
@@ -93,6 +94,42 @@ def test_the_estimates_are_near_the_exact_value_and_above_the_base(learned: Path
     assert found["log_likelihood_base"] == pytest.approx(-24.611, abs=1e-3)
     assert found["log_likelihood_exact"] > found["log_likelihood_base"] + 1.5
     assert found["log_likelihood"] > found["log_likelihood_base"] + 1.5
+
+
+def test_annealings_that_miss_a_part_of_the_model_are_told(call: Call) -> None:
+    """Nearly all mass lies at one state that neither training images nor draws of the base come near."""
+    model = RBM(64, 1, torch.full((64,), 0.3))
+    with torch.no_grad():
+        model.weight.fill_(20.0)
+        model.hidden_bias.fill_(-1000.0)
+    save_model(Path("far.pt"), model, {"dataset": "digits"})
+    ended = call("scale=smoke", "task=evaluate", "model=far.pt", "task.ais.temperatures=100")
+    found = likelihoods()
+    assert found["log_z_exact"] > max(found["log_z_high"], found["log_z_reverse_high"]) + 100
+    assert ended.err.startswith("warning: seed 0: log Z is ")
+    assert f"and {found['log_z_exact']:.5g} exactly, which they do not bracket; either the draws" in ended.err
+
+
+BRACKETS = [
+    ({}, ""),
+    ({"log_z_exact": 1.05}, ""),
+    ({"log_z_exact": 0.8}, "and 0.8 exactly, which they do not bracket; either the draws that reverse"),
+    ({"log_z_exact": 1.3}, "and 1.3 exactly, which they do not bracket; either the draws that reverse"),
+    ({"log_z_reverse_low": 0.85, "log_z_reverse_high": 0.95}, ""),
+    ({"log_z_reverse_low": 0.7, "log_z_reverse_high": 0.8}, "which can bracket no value in this order; eit"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), BRACKETS, ids=[str(given) for given, _ in BRACKETS])
+def test_what_the_two_ends_say_of_each_other(
+    given: dict[str, float], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forward = {"log_z": 1.0, "log_z_low": 0.9, "log_z_high": 1.1}
+    reverse = {"log_z_reverse": 1.1, "log_z_reverse_low": 1.0, "log_z_reverse_high": 1.2}
+    warn_of_bracket({**forward, **reverse, **given}, 3)
+    told = capsys.readouterr().err
+    assert said in told
+    assert bool(told) is bool(said)
 
 
 def test_a_large_layer_has_no_exact_value(call: Call) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from metrics.likelihood.population_annealing import PopulationAnnealing
 from runner.execution import signals
-from tests.support.commands import Call, measured, refusal, rows, stop_after
+from tests.support.commands import Call, earlier_attempts_take, measured, refusal, rows, stop_after, summary
 
 GIVEN = "target=ising target.size=[4,4] target.coupling=0.3 sampler=gibbs task.temperatures=40"
 RUN = ["task=log_partition", *GIVEN.split(), "task.chains=150", "task.repeats=4", "task.sweeps=2"]
@@ -33,8 +33,10 @@ def test_a_run_that_was_stopped_goes_on_with_the_same_numbers(
         assert call(*RUN).status != 0
     signals.forget()
     assert list(Path("outputs").rglob("checkpoint*"))
+    earlier_attempts_take(monkeypatch, 1000.0)
     assert call(*RUN).status == 0
     assert rows("outputs") == rows("whole")
+    assert summary()["wall_seconds"] >= summary()["seconds"] > 1000.0
 
 
 REFUSED = [

@@ -14,7 +14,7 @@ from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.importance_weights import log_mean_weight
 from metrics.likelihood.target_annealing import TargetAnnealing
 from metrics.likelihood.target_log_partition import exact_log_partition
-from runner.execution.errors import RunError
+from runner.execution.errors import DivergenceError
 from runner.models import model_files
 from runner.models.model_files import save_model
 from runner.tasks.likelihood.ais_settings import AISSettings
@@ -27,6 +27,7 @@ from tests.support.commands import (
     Call,
     assert_refused,
     counted,
+    earlier_attempts_take,
     finished,
     measured,
     rows,
@@ -140,7 +141,7 @@ class Overflowing(ResNetEBM):
 
 def test_energies_that_overflow_end_the_run_with_one_sentence(tmp_path: Path) -> None:
     target = Overflowing(PIXELS, TRAIN.double().mean(0), 1, (3, 4), width=4, blocks=2, halvings=1)
-    with pytest.raises(RunError, match=r"AIS, forward: \d+ of 60 weights are not finite"):
+    with pytest.raises(DivergenceError, match=r"AIS, forward: \d+ of 60 weights are not finite"):
         values_of(target.requires_grad_(False), tmp_path, settings())
 
 
@@ -186,9 +187,11 @@ def test_stopped_in_each_of_the_annealings_and_repeated(
 ) -> None:
     """6 blocks of 10 temperatures forward; 8 in reverse, of which 2 make the draws."""
     command = (*EVALUATE, "seed=3", f"model={model}")
+    earlier_attempts_take(monkeypatch, 1000.0)
     seen = stopped_in_each(call, monkeypatch, TargetAnnealing, {"forward": 2, "reverse": 5}, command)
     assert seen == [*range(10, 70, 10), *range(10, 90, 10)], "it did not go on from where it was"
     assert measured() == measured(evaluated)
+    assert summary()["wall_seconds"] == summary()["seconds"] >= summary()["metrics"]["ais_seconds"] > 1000.0
 
 
 def test_seeds_are_evaluated_as_alone_on_one_model(

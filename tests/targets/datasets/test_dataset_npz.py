@@ -145,6 +145,20 @@ def test_zeros_and_ones_are_black_and_white_in_every_binarisation(way: str, path
         assert getattr(dataset, part).tolist() == rows(expected)
 
 
+@pytest.mark.parametrize("part", ["train", "validation", "test"])
+def test_parts_on_two_scales_are_refused(part: str, path: Path) -> None:
+    """Beside bytes, zeros and ones would all be black by the threshold."""
+    images = {"train": grey(6, 1), "validation": grey(6, 2), "test": grey(6, 3), part: grey(6, 1, 2)}
+    np.savez(path, **images)  # type: ignore[arg-type]
+    most = max((name for name in images if name != part), key=lambda name: images[name].max())
+    assert error_message(DataError, load, path, "threshold") == (
+        f"'{path}' must hold all its images on one scale, from 0 to 1 or from 0 to 255; {part} has values up "
+        f"to 1, {most} up to {images[most].max()}"
+    )
+    np.savez(path, **{**images, part: np.zeros((2, H, W))})  # type: ignore[arg-type]
+    assert not getattr(load(path, "threshold"), part).any()
+
+
 @pytest.mark.parametrize("bad", [np.nan, -0.1, 256.0, 1.5, -1.0])
 def test_values_that_are_no_grey_are_refused(bad: float, path: Path) -> None:
     np.savez(path, train=BITS, test=np.full((2, H, W), bad))

@@ -1,4 +1,4 @@
-"""Trials of a search that are not measured: they are asked again, and only NaN is infinitely bad."""
+"""Trials of a search that are not measured: they are asked again, and what diverged is infinitely bad."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
 from runner.execution.errors import UserError
+from runner.files.atomic_files import read_json, write_json
 from runner.files.locks import Lock
 from runner.store import run_locks
 from runner.tasks.sample import NotANumberError, Sampling
@@ -98,9 +99,32 @@ def test_a_trial_whose_chains_met_nan_is_infinitely_bad(call: Call, monkeypatch:
         failing(patch, not_a_number, 2)
         first = call(*TWO)
     assert (first.status, [line.split(" with ")[0] for line in trials(first.out)]) == (1, ["tv = inf"] * 2)
-    second = call(*TWO)
     said = "error: No trial of the search has a finite tv; search other values.\n"
-    assert (second.status, second.out, second.err) == (1, "", said)
+    for _ in range(2):
+        second = call(*TWO)
+        assert (second.status, second.out, second.err) == (1, "", said)
+        for path in Path("outputs").glob("runs/*/failure.json"):  # as an earlier version wrote it
+            content = read_json(path) or {}
+            write_json(path, {key: content[key] for key in content if key != "diverged"})
+
+
+LEARNING = (
+    *("-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=3", "scale=smoke", "task=learn", "target=rbm"),
+    *("target.dataset=digits", "target.n_hidden=4", "sampler=rbm_gibbs", "task.iterations=5", "seed=0"),
+    *("task.ais.temperatures=5", "task.ais.chains=4", "dtype=float32"),
+)
+
+
+def test_a_trial_whose_training_diverged_is_infinitely_bad(call: Call) -> None:
+    """It would at each repeat, and the search would ask for nothing else."""
+    ended = call(*LEARNING, "task.learning_rate=tag(log,interval(1e-20,1e38))")
+    found = [line.split(" with ")[0] for line in trials(ended.out)]
+    assert len(found) == 3
+    assert set(found) > {"log_likelihood = -inf"}
+    assert "Training stopped at iteration" in ended.err
+    assert "Best of 3 trials: log_likelihood = -" in ended.out
+    again = call(*LEARNING, "task.learning_rate=tag(log,interval(1e-20,1e38))")
+    assert (again.status, trials(again.out)) == (0, [])
 
 
 def test_a_trial_that_is_refused_does_not_end_a_search(call: Call) -> None:

@@ -1,0 +1,78 @@
+"""What the page Compare averages, and what it says of means: its script, in Node."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metrics.inference.few_seeds import interval
+from runner.config.run_settings import UNLISTED, WITHOUT_IS_KNOWN
+from runner.report.selection.grid import varied_keys
+from runner.site.content.charts import said_of
+from runner.site.content.curves import Curve
+from tests.support.site.compare_page import compare_page
+from tests.support.site.run_entries import GIBBS, seeds
+
+BARS, CURVES = "view=bars&metric=tv", "view=curves&metric=tv&along=step"
+
+
+@pytest.mark.parametrize("key", WITHOUT_IS_KNOWN)
+def test_runs_on_other_files_are_other_rows_as_in_a_table(key: str, tmp_path: Path) -> None:
+    """Those on the files that are known have no digest of them."""
+    other = GIBBS | {key: "sha256:ab"}
+    assert varied_keys([GIBBS, other]) == [key]
+    runs = [*seeds(0, GIBBS, 0.1, 0.2, 0.3), *seeds(3, other, 0.5, 0.6, 0.7)]
+    means = compare_page(tmp_path, runs, BARS).means
+    assert [said.rpartition(", ")[2] for said in means.values()] == ["n = 3", "n = 3"]
+    assert any("sha256:ab" in row for row in means)
+
+
+def test_a_setting_that_only_some_samplers_have_makes_no_rows_of_its_own(tmp_path: Path) -> None:
+    step = GIBBS | {"sampler": "dmala", "sampler.step_size": 0.1}
+    runs = [*seeds(0, GIBBS, 0.1, 0.2), *seeds(2, step, 0.5, 0.6)]
+    assert list(compare_page(tmp_path, runs, BARS).means) == ["dmala", "gibbs"]
+
+
+@pytest.mark.parametrize("key", [*UNLISTED, "threads", "metric.mmd.bandwidth"])
+def test_a_seed_of_which_a_second_run_kept_or_measured_more_counts_once(key: str, tmp_path: Path) -> None:
+    runs = [*seeds(0, GIBBS, 0.1, 0.2, 0.3), *seeds(3, GIBBS | {key: 20}, 0.1, 0.2, 0.3)]
+    (said,) = compare_page(tmp_path, runs, BARS).means.values()
+    span = interval([0.1, 0.2, 0.3])
+    assert span is not None
+    assert said == said_of(span.lo, span.hi, 3)
+
+
+def test_values_that_differ_by_rounding_alone_have_no_interval(tmp_path: Path) -> None:
+    runs = seeds(0, GIBBS, 206.0, 206.0, 206.0000000000001)
+    assert list(compare_page(tmp_path, runs, BARS).means.values()) == ["n = 3"]
+
+
+def test_failed_seeds_are_marked_in_both_views(tmp_path: Path) -> None:
+    runs = seeds(0, GIBBS, 0.1, 0.3, 0.5)
+    runs[2] = replace(runs[2], status="failed", metrics={})
+    curves = {run.run_id: curve(run.metrics["tv"]) for run in runs[:2]}
+    bars, lines = (compare_page(tmp_path, runs, address, curves) for address in (BARS, CURVES))
+    (means,), drawn = bars.drawn, lines.drawn[-1]
+    assert [means["customdata"][0].rpartition(", ")[2], means["marker"]["symbol"]] == [
+        "n = 2 of 3",
+        ["circle-open"],
+    ]
+    assert [said.rpartition(", ")[2] for said in drawn["customdata"]] == ["n = 2 of 3"] * 2
+    assert drawn["marker"]["symbol"] == ["circle-open"] * 2
+    for page in (bars, lines):
+        assert page.caption.endswith(", hollow: runs without a value are left out")
+
+
+def test_along_the_runs_a_seed_without_points_is_not_one_without_a_value(tmp_path: Path) -> None:
+    runs = seeds(0, GIBBS, 0.1, 0.3, 0.5)
+    curves = {run.run_id: curve(run.metrics["tv"]) for run in runs[:2]}
+    lines = compare_page(tmp_path, runs, CURVES, curves)
+    assert [said.rpartition(", ")[2] for said in lines.drawn[-1]["customdata"]] == ["n = 2"] * 2
+    assert "hollow" not in lines.caption
+
+
+def curve(end: float) -> dict[str, Curve]:
+    """The metric at two recorded points."""
+    return {"tv": Curve([50, 100], [50.0, 100.0], [0.1, 0.2], [2 * end, end])}
