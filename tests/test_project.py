@@ -280,7 +280,9 @@ def test_every_import_is_declared() -> None:
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"]
     optional = [
-        item for name in ("arviz", "report", "optuna", "dashboards", "jax", "slurm") for item in extras[name]
+        item
+        for name in ("arviz", "report", "optuna", "dashboards", "jax", "slurm", "ray")
+        for item in extras[name]
     ]
     declared = distributions([*project["dependencies"], *optional]) | {"conf", *FLOORS}
     used = {name for floor in FLOORS for path in (ROOT / floor).rglob("*.py") for name in imports(path)}

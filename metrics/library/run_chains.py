@@ -20,6 +20,9 @@ from targets.trial.claims import try_claims
 from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.target_trial import require_target, try_modes, try_probabilities, try_target
 
+BURN_IN = 0.2
+"""Share of the steps before the first draw, as in ``conf/task/sample.yaml``."""
+
 
 @torch.no_grad()
 def run_chains(
@@ -48,7 +51,8 @@ def run_chains(
         kernel: with given hyperparameters.
         chains: number of chains, which start at independent draws of the target's `initial`.
         steps: number of steps, including the burn-in.
-        burn_in: number of steps before the first draw; by default a fifth of the steps, as in the runner.
+        burn_in: number of steps before the first draw; by default a fifth of the steps, rounded, as
+            in the runner.
         thin: steps between draws.
         seed: of the starts and of the chains.
 
@@ -66,7 +70,7 @@ def run_chains(
     whole_number("steps", steps)
     whole_number("thin", thin)
     whole_number("seed", seed, 0)
-    burn_in = steps // 5 if burn_in is None else whole_number("burn_in", burn_in, 0)
+    burn_in = round(BURN_IN * steps) if burn_in is None else whole_number("burn_in", burn_in, 0)
     if burn_in + thin > steps:
         raise ValueError(
             f"burn_in and thin must leave at least one draw of {steps} steps, {burn_in} and {thin} were given"

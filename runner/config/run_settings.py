@@ -50,9 +50,9 @@ WITHOUT_IS_KNOWN = (f"target.{UNKNOWN_DATA}.{CONTENT}",)
 """Settings that runs on files which are known do not have, and that tell them from those that have them."""
 
 UNLISTED = {"task.keep": 0, "task.series": 0}
-"""Settings that runs of earlier versions have not, with the value that changes nothing.
+"""Settings of the task `sample` that runs of earlier versions have not, with the value that changes nothing.
 
-It is neither listed nor part of the id.
+It is neither listed nor part of the id, but a condition on runs may name it.
 """
 
 Settings = dict[str, Any]
@@ -87,6 +87,12 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     contents = (config.get(CONTENT) or {}).items()
     found |= {f"{name if '.' in name else f'target.{name}'}.{CONTENT}": digest for name, digest in contents}
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
+
+
+def unlisted_settings(settings: Settings) -> Settings:
+    """Those of `UNLISTED` that a run has, whose `flat_settings` do not list them."""
+    missing = {key: value for key, value in UNLISTED.items() if key not in settings}
+    return missing if settings.get("task") == "sample" else {}
 
 
 def settings_computed(config: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> Settings:

@@ -38,6 +38,7 @@ class _Stop:
         self.forwarding = False
         self.commanding: int | None = None
         self.launcher: Handler | None = None
+        self.raised: type[BaseException] = Interrupted
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         repeated = self.signal is not None
@@ -52,7 +53,7 @@ class _Stop:
             return
         # A second Ctrl-C does not wait for the next block.
         if not self.deferred or (repeated and number == signal.SIGINT):
-            raise Interrupted(signal.Signals(number).name)
+            raise self.raised(signal.Signals(number).name)
 
 
 # Module state: a signal is delivered to the process, and its handler can be passed nothing.
@@ -74,14 +75,18 @@ def listen_for_launcher() -> None:
         signal.signal(TIME_LIMIT, _stop)
 
 
-def hand_back() -> None:
+def hand_back() -> str:
     """Lets the launcher do what its signal is for, once the state is saved: queue the job again, and exit.
 
-    Where it does not, since the job was queued as often as it may be, it says why in its log.
+    Returns:
+        Why it did not, such as that the job was queued as often as it may be; empty for another signal.
     """
     if _stop.signal == TIME_LIMIT and _stop.launcher is not None:
-        with suppress(Exception):
+        try:
             _stop.launcher(TIME_LIMIT, None)
+        except Exception as error:
+            return str(error)
+    return ""
 
 
 @contextmanager
@@ -102,6 +107,18 @@ def forwarded() -> Iterator[None]:
         yield
     finally:
         _stop.forwarding = False
+
+
+@contextmanager
+def keyboard_interrupts() -> Iterator[None]:
+    """Within it a signal is a KeyboardInterrupt, all that waits in C pass on; it leaves as `Interrupted`."""
+    _stop.raised = KeyboardInterrupt
+    try:
+        yield
+    except KeyboardInterrupt as pressed:
+        raise Interrupted(signal.Signals(_stop.signal or signal.SIGINT).name) from pressed
+    finally:
+        _stop.raised = Interrupted
 
 
 @contextmanager

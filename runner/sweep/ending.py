@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from omegaconf import OmegaConf
 
+from runner.execution.early_errors import stopped
 from runner.execution.errors import warn
+from runner.execution.signals import Interrupted
 from runner.files.atomic_files import read_json
 from runner.files.lock_holders import waited_for
 from runner.store.run_folder import RunFolder
@@ -58,6 +60,22 @@ def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
             file=sys.stderr,
         )
     return 1 if gone else outcome.status
+
+
+def swept(outcome: Outcome, status: int) -> int:
+    """Prints what a sweep did in numbers, once all else is said; `status`, the exit status.
+
+    Raises:
+        Interrupted: if jobs were; where runs have failed, whose status is 1, it is printed.
+    """
+    print(outcome.sentence())
+    if not outcome.interrupted:
+        return status
+    interrupted = Interrupted(" and ".join(outcome.interrupted))
+    if status != 1:
+        raise interrupted
+    print(stopped(str(interrupted)), file=sys.stderr)
+    return status
 
 
 def _short(jobs: Sequence[Job], outcome: Outcome) -> str:

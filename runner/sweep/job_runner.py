@@ -36,8 +36,9 @@ from runner.store.under_way import note
 from runner.store.written_config import config_texts
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.jobs import Job
-from runner.sweep.launchers.gpus import take_gpu
+from runner.sweep.launchers.gpus import own_gpu
 from runner.sweep.launchers.orphans import at_work
+from runner.sweep.launchers.requeue import interrupted_outcome
 from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
@@ -52,13 +53,12 @@ def job(config: DictConfig) -> Outcome:
     if worker:
         if signals.stop_wanted():
             signals.leave_worker()
-            return Outcome(interrupted=True)
+            return interrupted_outcome()
         signals.listen()
         signals.listen_for_launcher()
     try:
-        with at_work() if worker else nullcontext():
-            if worker:
-                take_gpu(config)  # before CUDA is asked for a device
+        # A GPU is taken before CUDA is asked for a device.
+        with at_work() if worker else nullcontext(), own_gpu(config) if worker else nullcontext():
             # Hydra composes a worker's configuration without us.
             config = folded(config)
             check_form(config)
@@ -67,8 +67,7 @@ def job(config: DictConfig) -> Outcome:
             return compute(only, searched(hydra.overrides.hydra), Problems())
     except signals.Interrupted:
         if worker:
-            signals.hand_back()
-            return Outcome(interrupted=True)
+            return interrupted_outcome(signals.hand_back())
         raise
 
 

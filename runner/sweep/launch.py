@@ -5,10 +5,9 @@ What needs torch is imported where it is used: it takes seconds, and runs that a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner.config.compose import searched
 from runner.config.values import fails_fast, retries_of
@@ -16,17 +15,15 @@ from runner.execution import signals
 from runner.execution.errors import UserError
 from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
+from runner.store.final_values import final_values
 from runner.sweep.configured_logger import logger_of
-from runner.sweep.ending import ended
+from runner.sweep.ending import ended, swept
 from runner.sweep.jobs import Job, Request, folders_of
 from runner.sweep.launchers.asked_for import check_folders, on_other_nodes
 from runner.sweep.launchers.launcher import launch_jobs
 from runner.sweep.launchers.requeue import launched
 from runner.sweep.live_logging import log_done
 from runner.sweep.outcome import Outcome
-
-if TYPE_CHECKING:
-    from runner.store.run_folder import RunFolder
 
 
 def run_one(request: Request) -> int:
@@ -85,13 +82,9 @@ def run_sweep(
             ids = (run_id for each in pending for run_id in each.run_ids.values())
             outcome.unbegun = [run_id for run_id in ids if run_id not in met]
     signals.obey()
-    if outcome.interrupted:
-        raise signals.Interrupted("a signal to a worker")
     log_done(jobs, outcome, request.hydra)
     show(jobs)
-    status = _ended(jobs, outcome)
-    print(outcome.sentence())
-    return status
+    return swept(outcome, _ended(jobs, outcome))
 
 
 def _fails_fast(request: Request, first: Job) -> bool:
@@ -144,16 +137,8 @@ def _show(only: Job, outcome: Outcome) -> None:
         before = ", done before" if folder.run_id in outcome.skipped else ""
         cost = f"{summary['steps']} steps in {summary['seconds']:.2f} s{_tuning_cost(summary)}"
         print(f"seed {seed}: {cost}{before}  {folder.path}")
-        values = _final_values(folder, summary["metrics"])
+        values = final_values(folder, summary)
         print(f"  {'  '.join(f'{name}={value:.5g}' for name, value in values.items())}")
-
-
-def _final_values(folder: RunFolder, metrics: Mapping[str, float | None]) -> dict[str, float]:
-    """What `metrics` of a summary say; one that is null there is NaN or infinite, as its last row says."""
-    values = {name: math.nan if value is None else value for name, value in metrics.items()}
-    if None in metrics.values() and (rows := folder.metrics()) is not None:
-        values |= dict(zip(rows["metric"], rows["value"], strict=True))
-    return {name: values[name] for name in metrics}
 
 
 def _tuning_cost(summary: Mapping[str, Any]) -> str:

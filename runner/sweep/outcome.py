@@ -93,8 +93,9 @@ class Outcome:
         skipped: ids of those that were done before.
         locked: ids of those that another process is computing.
         failures: what failed.
-        interrupted: whether the process was told to stop.
+        interrupted: what told workers to stop, in words; empty where nothing did.
         places: sentences that say where the results can be seen besides the disk.
+        cut_short: ids of the runs of interrupted jobs that are not done.
         unbegun: ids of runs that were not begun, since one before them failed (``sweep.fail_fast``).
     """
 
@@ -102,8 +103,9 @@ class Outcome:
     skipped: list[str] = field(default_factory=list)
     locked: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
-    interrupted: bool = False
+    interrupted: list[str] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
+    cut_short: list[str] = field(default_factory=list)
     unbegun: list[str] = field(default_factory=list)
 
     def add(self, other: Outcome) -> None:
@@ -112,7 +114,8 @@ class Outcome:
         self.skipped += other.skipped
         self.locked += other.locked
         self.failures += other.failures
-        self.interrupted |= other.interrupted
+        self.interrupted = list(dict.fromkeys([*self.interrupted, *other.interrupted]))
+        self.cut_short += other.cut_short
         self.places = list(dict.fromkeys([*self.places, *other.places]))
 
     def move_to_done(self, run_ids: Collection[str]) -> None:
@@ -135,6 +138,7 @@ class Outcome:
         parts = [f"{_runs(len(self.done))} done"]
         parts += [f"{len(self.skipped)} skipped (done before)"] if self.skipped else []
         parts += [f"{len(self.locked)} left to another process"] if self.locked else []
+        parts += [f"{len(self.cut_short)} interrupted"] if self.cut_short else []
         parts += [f"{self.failed} failed"] if self.failures else []
         parts += [f"{len(self.unbegun)} not begun (sweep.fail_fast)"] if self.unbegun else []
         return ", ".join(parts) + "."

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.config.run_settings import Settings, settings_computed
+from runner.config.run_settings import Settings, settings_computed, unlisted_settings
+from runner.store.final_values import final_values
 from runner.store.run_folder import COSTS, RunFolder
 from runner.store.run_store import Store
 
@@ -48,7 +49,8 @@ class StoredRun:
     def described(self) -> Settings:
         """What a condition may name: the settings, and what else tells runs apart."""
         own = {"experiment": self.needed_by or self.config.get("experiment"), "seed": self.config.get("seed")}
-        return {**self.settings, **own, "status": self.status, "run_id": self.folder.run_id}
+        known = self.settings | unlisted_settings(self.settings)
+        return {**known, **own, "status": self.status, "run_id": self.folder.run_id}
 
 
 def stored_run(folder: RunFolder) -> StoredRun | None:
@@ -95,7 +97,8 @@ def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
         if run.summary is not None:
             tuned = (run.summary.get("tuning") or {}).get("hyperparameters") or {}
             row |= {f"tuned.{key}": value for key, value in tuned.items()}
-            measured = dict(run.summary["metrics"]) | {key: run.summary.get(key) for key in COSTS}
+            costs = {key: run.summary.get(key) for key in COSTS}
+            measured = {**final_values(run.folder, run.summary), **costs}
             # A value of a metric must not hide a setting, as one named `seed` would.
             row |= {key: value for key, value in measured.items() if key not in row}
         rows.append(row)

@@ -12,6 +12,7 @@ from runner.catalogue.metric_paths import own_metrics
 from runner.config.run_settings import Settings, settings_computed
 from runner.files.atomic_files import read_json
 from runner.loggers.run_names import run_name
+from runner.store.final_values import final_values
 from runner.store.run_folder import COSTS, RunFolder
 
 LOST = "the configuration cannot be read"
@@ -45,7 +46,7 @@ class RunEntry:
     seed: int | None
     settings: Settings
     changed: list[str]
-    metrics: dict[str, float | None]
+    metrics: dict[str, float]
     costs: dict[str, float]
     own_metrics: dict[str, str]
     about: dict[str, Any]
@@ -91,7 +92,7 @@ def run_entry_of(folder: RunFolder, stamp: str) -> RunEntry:
         seed=None if config is None else int(config["seed"]),
         settings=settings,
         changed=[] if name is None else list(name.settings),
-        metrics={} if summary is None else dict(summary["metrics"]),
+        metrics={} if summary is None else final_values(folder, summary),
         costs={} if summary is None else {key: summary[key] for key in COSTS if key in summary},
         own_metrics=own_metrics((config or {}).get("metric")),
         about=about,

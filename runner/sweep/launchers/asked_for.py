@@ -11,19 +11,23 @@ from runner.config.compose import CONFIG, one_sentence_errors, searched
 from runner.execution.devices import device_type, lacks
 from runner.execution.errors import UserError, warn
 from runner.sweep.jobs import Job, Request
+from runner.sweep.launchers.ray_tasks import RAY, cluster_address
 
 
 def on_other_nodes(request: Request, jobs: Sequence[Job]) -> bool:
-    """Whether `jobs` are for a GPU that is not here and that nodes of Slurm may have, which it then says."""
+    """Whether `jobs` are for a GPU that only nodes of Slurm or of a cluster of Ray may have; says so then."""
     if not any(lacks(device_type(each.config.device)) for each in jobs):
         return False
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
     with one_sentence_errors():
         config = hydra.compose_config(CONFIG, request.hydra, RunMode.MULTIRUN, from_shell=False)
-    if not str(config.hydra.launcher._target_).endswith(".SlurmLauncher"):
+    launcher = config.hydra.launcher
+    kind = str(launcher._target_).rpartition(".")[2]
+    if kind != "SlurmLauncher" and not (kind == RAY and cluster_address(launcher.ray.init)):
         return False
-    warn("There is no CUDA device here: the jobs look for that of device=cuda where Slurm starts them.")
+    who = "Ray" if kind == RAY else "Slurm"
+    warn(f"There is no CUDA device here: the jobs look for that of device=cuda where {who} starts them.")
     return True
 
 

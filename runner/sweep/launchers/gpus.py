@@ -9,19 +9,22 @@ import getpass
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig
 
 from runner.config.values import AUTO, gpus_of
 from runner.execution import signals
 from runner.files.locks import Lock
+from runner.sweep.launchers.ray_tasks import RAY, assign_gpus, ray_of_worker
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
-_mine: list[Lock] = []
-"""The lock of the GPU that this process has until it ends: its CUDA context is bound to it."""
+_mine: list[tuple[str, Lock]] = []
+"""The id and the lock of the GPU that this process computes on until it ends."""
 
 
 def shared_gpus(config: DictConfig) -> list[str]:
@@ -57,39 +60,54 @@ def one_each(launcher: Any, config: DictConfig) -> None:
         UserError: as `shared_gpus`.
     """
     ids, kind = shared_gpus(config), type(launcher).__name__
-    if not ids:
-        return
-    if kind == "JoblibLauncher":
+    if kind == RAY:
+        assign_gpus(launcher.ray_cfg, config, ids, VISIBLE)
+    elif kind == "JoblibLauncher" and ids:
         wanted = launcher.joblib.get("n_jobs", -1)
         launcher.joblib["n_jobs"] = len(ids) if wanted < 1 else min(wanted, len(ids))
-    elif kind == "RayLauncher":
-        with open_dict(launcher.ray_cfg):
-            gpus = list(dict.fromkeys(ids))
-            launcher.ray_cfg.remote.setdefault("num_gpus", len(gpus) / len(ids))
-            if launcher.ray_cfg.init.get("address") is None:
-                os.environ[VISIBLE] = ",".join(gpus)
-                launcher.ray_cfg.init.setdefault("num_gpus", len(gpus))
 
 
-def take_gpu(config: DictConfig) -> None:
-    """Makes one of the shared GPUs that no other process has the only one that this worker sees.
+@contextmanager
+def own_gpu(config: DictConfig) -> Iterator[None]:
+    """Within it one of the shared GPUs that no other process has is the only one that this worker sees.
 
-    Waits until one is free; does nothing where the launcher has assigned one already, as Ray and Slurm do.
+    Waits until one is free, and keeps it until the process ends: its CUDA context is bound to it. A worker of
+    Ray, which outlives its jobs, gives it back after each, and waits for the same one before the next. Does
+    nothing where the launcher has assigned one already, as Ray and Slurm do.
 
     Raises:
         UserError: as `shared_gpus`.
     """
-    ids = shared_gpus(config)
-    if not ids or os.environ.get(VISIBLE) in ids:
+    ray = ray_of_worker()
+    if ray is None and _mine:
+        yield
         return
+    free = _mine or _locks([] if ray is not None and ray.get_gpu_ids() else shared_gpus(config))
+    taken = _first(free) if free else None
+    if taken is not None:
+        os.environ[VISIBLE], lock = taken
+        _mine[:] = [taken]
+    try:
+        yield
+    finally:
+        if taken is not None and ray is not None:
+            lock.release()
+
+
+def _locks(ids: list[str]) -> list[tuple[str, Lock]]:
+    """Each of `ids` with the lock of its place; none where this process sees one of them alone."""
+    if not ids or os.environ.get(VISIBLE) in ids:
+        return []
     folder = Path(tempfile.gettempdir()) / f"rungwise-gpus-{getpass.getuser()}"
     folder.mkdir(exist_ok=True)
+    return [(each, Lock(folder / f"{each}.{ids[:place].count(each)}.lock")) for place, each in enumerate(ids)]
+
+
+def _first(free: list[tuple[str, Lock]]) -> tuple[str, Lock]:
+    """The first that no other process has, taken; waits for it."""
     while True:
-        for place, each in enumerate(ids):
-            lock = Lock(folder / f"{each}.{ids[:place].count(each)}.lock")
-            if lock.take():
-                _mine.append(lock)
-                os.environ[VISIBLE] = each
-                return
+        for each in free:
+            if each[1].take():
+                return each
         signals.obey()
         time.sleep(0.2)

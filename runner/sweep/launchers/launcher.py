@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hydra._internal.callbacks import Callbacks
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
-from hydra.core.utils import JobReturn
 from hydra.types import HydraContext, RunMode
 from omegaconf import OmegaConf
 
@@ -20,7 +18,7 @@ from runner.config.compose import CONFIG, loader, one_sentence_errors, searched
 from runner.config.output_root import output_root_word
 from runner.config.values import fails_fast
 from runner.execution import signals
-from runner.execution.errors import RunError, UserError, one_sentence
+from runner.execution.errors import UserError, one_sentence
 from runner.execution.manifest import told_to_workers
 from runner.execution.progress import Progress
 from runner.execution.storage_errors import storage_error
@@ -28,12 +26,15 @@ from runner.store.under_way import works_of_others
 from runner.sweep.jobs import Job, Request, folders_of
 from runner.sweep.launchers.gpus import one_each
 from runner.sweep.launchers.orphans import adopted
-from runner.sweep.launchers.requeue import WorkerLostError, failed_outcome, is_worker_lost
+from runner.sweep.launchers.ray_tasks import RAY, ray_at_work
+from runner.sweep.launchers.requeue import WorkerLostError, is_worker_lost
+from runner.sweep.launchers.returned import outcome_of_job
 from runner.sweep.launchers.slurm_jobs import lost_jobs_returned
 from runner.sweep.outcome import Outcome
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
+    from runner.store.run_folder import RunFolder
 
 SUBMITIT = ("SlurmLauncher", "LocalLauncher")
 """Launchers of Hydra's plugin for submitit."""
@@ -59,6 +60,7 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=task, config=config)
     one_each(launcher, jobs[0].config)
     runs = [folder for each in jobs for folder in folders_of(each)]
+    before = {run.run_id for run in runs if run.summary() is not None}
     summaries = [run.path / "summary.json" for run in runs]
     # By name: Hydra loads its plugins' modules once more, and their classes are then others.
     kind = type(launcher).__name__
@@ -70,12 +72,11 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
             if kind == "BasicLauncher":
                 return list(_computed_here(jobs, searched(request.hydra), problems))
             turns = interleaved(jobs)
-            with told_to_workers(), lost_jobs_returned() if kind in SUBMITIT else nullcontext():
+            with told_to_workers(), _wait_of(launcher, runs):
                 returned = launcher.launch([list(each.overrides) for each in turns], initial_job_idx=0)
         except Exception as error:
             signals.obey()
             if is_worker_lost(error):
-                _stop_ray()
                 # What follows the first sentence is advice on the logs of the workers.
                 said, *_ = one_sentence(error).split(". ")
                 raise WorkerLostError(f"{said.rstrip('.')}.") from error
@@ -85,7 +86,10 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
             # A job's own failure is an outcome, so this is the launcher's: no Slurm here, ...
             raise UserError(f"The launcher {kind} failed: {one_sentence(error)}") from error
     own = searched(request.hydra)
-    return [_outcome_of_job(each, job, own) for each, job in zip(returned, turns, strict=True)]
+    return [
+        outcome_of_job(each, job, own, before, begun_again=not ours)
+        for each, job in zip(returned, turns, strict=True)
+    ]
 
 
 def _computed_here(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems) -> Iterator[Outcome]:
@@ -99,6 +103,14 @@ def _computed_here(jobs: Sequence[Job], hydra: Sequence[str], problems: Problems
             return
 
 
+def _wait_of(launcher: Any, runs: Sequence[RunFolder]) -> AbstractContextManager[None]:
+    """What the wait of `launcher` for the jobs of these runs needs."""
+    kind = type(launcher).__name__
+    if kind == RAY:
+        return ray_at_work(launcher.ray_cfg, runs)
+    return lost_jobs_returned() if kind in SUBMITIT else nullcontext()
+
+
 def interleaved(jobs: Sequence[Job]) -> list[Job]:
     """The jobs in turns of one for each target and sampler.
 
@@ -110,37 +122,3 @@ def interleaved(jobs: Sequence[Job]) -> list[Job]:
         shared = (OmegaConf.to_yaml(job.config[key], resolve=True) for key in ("target", "sampler"))
         alike.setdefault("".join(shared), []).append(job)
     return [job for turn in itertools.zip_longest(*alike.values()) for job in turn if job is not None]
-
-
-def _stop_ray() -> None:
-    """Ends the tasks that Ray still has for this process: they are launched anew."""
-    ray = sys.modules.get("ray")
-    if ray is not None and ray.is_initialized():
-        ray.shutdown()
-
-
-def outcome_of(returned: JobReturn) -> Outcome:
-    """What a job gave that was computed elsewhere.
-
-    Raises:
-        UserError: if it was not computed at all.
-    """
-    value: Any = returned._return_value
-    if isinstance(value, Outcome):
-        return value
-    raise UserError(f"A job could not be started: {value}")
-
-
-def _outcome_of_job(returned: JobReturn | BaseException, job: Job, hydra: Sequence[str]) -> Outcome:
-    """The same of a known job: a failure where it was lost, or could not be started.
-
-    Args:
-        hydra: overrides of Hydra itself that a command needs that repeats the job.
-    """
-    if isinstance(returned, BaseException):
-        said = str(returned).strip().splitlines()[0]
-        return failed_outcome(job, WorkerLostError(f"The job was lost: {said}"), hydra)
-    try:
-        return outcome_of(returned)
-    except UserError as error:
-        return failed_outcome(job, RunError(one_sentence(error)), hydra)

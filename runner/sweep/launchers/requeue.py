@@ -118,7 +118,7 @@ class _Queue:
 
     def take_back(self, before: dict[int, list[_Trace]], error: RunError) -> None:
         """Sorts the jobs of a launch that broke: into the outcome, or back into the queue."""
-        _wait_for_workers(trace.folder for traces in before.values() for trace in traces)
+        wait_for_workers(trace.folder for traces in before.values() for trace in traces)
         left = [number for number, traces in before.items() if not self._settled(traces)]
         # Where no job has left a trace, the workers died before they began.
         begun = [number for number in left if any(trace.begun for trace in before[number])] or left
@@ -167,11 +167,25 @@ def failed_outcome(job: Job, error: RunError, hydra: Sequence[str]) -> Outcome:
     texts = config_texts(written_run(job.config), runs)
     for seed, run_id in runs.items():
         with suppress(OSError, StorageError):
+            folders[run_id].prepare()  # no worker may have begun it
             folders[run_id].fail(failure.to_json(), texts[seed])
     return Outcome(skipped=done, failures=[failure])
 
 
-def _wait_for_workers(folders: Iterable[RunFolder]) -> None:
+def interrupted_outcome(refused: str = "") -> Outcome:
+    """The outcome of a job whose worker was told to stop.
+
+    Args:
+        refused: why the launcher did not queue it again at its time limit; empty where a signal ended it.
+    """
+    if not refused:
+        return Outcome(interrupted=["a signal to a worker"])
+    why = refused.rpartition("because: ")[2].rstrip(".")
+    limit = "hydra.launcher.max_num_timeout is how often that is done"
+    return Outcome(interrupted=[f"a time limit, after which a job was not queued again ({why}; {limit})"])
+
+
+def wait_for_workers(folders: Iterable[RunFolder]) -> None:
     """Waits until the workers of a launcher that broke have ended, and with them their locks."""
     paths, until = [folder.lock.path for folder in folders], monotonic() + END_SECONDS
     while monotonic() < until and any(map(is_held, paths)):

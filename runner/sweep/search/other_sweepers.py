@@ -12,7 +12,8 @@ from hydra.core.utils import JobReturn
 from runner.config.compose import CONFIG, initialise, one_sentence_errors
 from runner.execution import signals
 from runner.execution.memory.garbage import imported
-from runner.sweep.launchers.launcher import outcome_of
+from runner.sweep.ending import swept
+from runner.sweep.launchers.returned import outcome_of
 from runner.sweep.outcome import Outcome, failures_in_words
 
 
@@ -29,13 +30,10 @@ def leave_to_hydra(lines: Sequence[str]) -> int:
     outcome = Outcome()
     for each in _jobs_in(returned):
         outcome.add(outcome_of(each))
-    if outcome.interrupted:
-        raise signals.Interrupted("a signal to a worker")
+    signals.obey()
     if outcome.failures:
         print(failures_in_words(outcome.failures), file=sys.stderr)
-    if outcome != Outcome():
-        print(outcome.sentence())
-    return outcome.status
+    return swept(outcome, outcome.status) if outcome != Outcome() else 0
 
 
 def _jobs_in(returned: Any) -> Iterator[JobReturn]:

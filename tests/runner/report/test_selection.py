@@ -242,6 +242,20 @@ def test_load_runs_refuses_what_the_command_refuses(store: Path, tmp_path: Path)
     assert len(load_runs("sampler=gibbs", f"output_root={store}")) == 6
 
 
+def test_a_condition_may_name_a_setting_that_is_not_listed(call: Call) -> None:
+    """`task.keep` and `task.series`, which earlier versions had not, where they change nothing."""
+    small = ("-m", "target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+    assert call(*small, "task.series=0,10").status == 0
+    other = call(*small[1:3], "task=log_partition", "task.temperatures=3", "scale=smoke")
+    assert other.status == 0, other.err
+    assert sorted(load_runs("task.series=0,10")["task"]) == ["sample", "sample"]
+    assert list(load_runs("task.series=10")["task.series"]) == [10]
+    listed = load_runs("task.series=0")
+    assert (len(listed), "task.series" in listed) == (1, False)
+    assert list(load_runs("task.keep=0")["task"]) == ["sample", "sample"]
+    assert table.main(["runs", "task.keep=0"]) == 0
+
+
 def test_the_table_of_a_selection_is_that_of_its_runs(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,13 +1,17 @@
-"""The line of a run names every metric, also one whose final value is no finite number."""
+"""The line of a run, its row in a frame and its page have every metric, also one that is no finite number."""
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
 import pytest
 
+from runner.library.selected_runs import load_runs
+from runner.site.build import Report
 from tests.support.commands import Call
+from tests.support.site.html_page import HtmlPage
 
 METRICS = """
 import math
@@ -27,7 +31,7 @@ class Ends(Metric):
 """
 
 
-def test_values_that_are_not_finite_are_printed(
+def test_values_that_are_not_finite_are_shown(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "home").mkdir()
@@ -48,3 +52,11 @@ def test_values_that_are_not_finite_are_printed(
         line = ended.out.splitlines()[1]
         assert "ends=0.5  ends_inf=inf  ends_low=-inf  ends_nan=nan  " in line
         assert "tv=" in line
+    (row,) = load_runs().to_dict("records")
+    assert (row["ends"], row["ends_inf"], row["ends_low"]) == (0.5, math.inf, -math.inf)
+    assert math.isnan(row["ends_nan"])
+    report = Report(Path("outputs"), Path("report"))
+    report.build()
+    shown = HtmlPage(next((report.site.path / "runs").glob("*.html"))).tables[0]
+    cells = {line[0].text: line[1].text for line in shown}
+    assert (cells["ends_inf"], cells["ends_low"], cells["ends_nan"]) == ("inf", "-inf", "nan")

@@ -60,9 +60,10 @@ def test_joblib_starts_no_more_processes_than_gpus(wanted: int, processes: int) 
     assert launcher.joblib["n_jobs"] == processes
 
 
-def test_ray_assigns_a_gpu_to_each_task() -> None:
+def test_ray_assigns_a_gpu_to_each_task(monkeypatch: pytest.MonkeyPatch) -> None:
     launcher = type("RayLauncher", (), {})()
     launcher.ray_cfg = OmegaConf.create({"init": {"address": None}, "remote": {}})
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     gpus.one_each(launcher, configured([7, 8]))
     assert launcher.ray_cfg == {"init": {"address": None, "num_gpus": 2}, "remote": {"num_gpus": 1.0}}
     assert os.environ[gpus.VISIBLE] == "7,8"
@@ -71,21 +72,29 @@ def test_ray_assigns_a_gpu_to_each_task() -> None:
     assert launcher.ray_cfg == {"init": {"address": "there"}, "remote": {"num_gpus": 0.5}}
 
 
-def test_a_process_takes_a_gpu_that_no_other_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def taken(given: object) -> str:
+    """The GPU that a job of a worker sees."""
+    with gpus.own_gpu(configured(given)):
+        return os.environ[gpus.VISIBLE]
+
+
+def test_a_process_takes_a_gpu_that_no_other_has_and_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(gpus, "_mine", [])
-    seen = []
+    seen, kept = [], list[object]()
     for _ in range(3):  # a lock is one of a file that is open: this process stands for three
+        monkeypatch.setattr(gpus, "_mine", [])
         monkeypatch.delenv(gpus.VISIBLE, raising=False)
-        gpus.take_gpu(configured([7, 8, 7]))
-        seen.append(os.environ[gpus.VISIBLE])
+        seen.append(taken([7, 8, 7]))
+        kept += gpus._mine
+        assert taken([7, 8, 7]) == seen[-1]
     assert seen == ["7", "8", "7"]
+    monkeypatch.setattr(gpus, "_mine", [])
     monkeypatch.delenv(gpus.VISIBLE)
     monkeypatch.setattr(gpus.signals, "obey", _stop)
     with pytest.raises(InterruptedError):
-        gpus.take_gpu(configured([7, 8]))
-    for lock in gpus._mine:
-        lock.release()
+        taken([7, 8])
 
 
 def _stop() -> None:
@@ -95,10 +104,8 @@ def _stop() -> None:
 def test_what_the_launcher_has_assigned_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpus, "_mine", [])
     monkeypatch.setenv(gpus.VISIBLE, "8")
-    gpus.take_gpu(configured([7, 8]))
-    gpus.take_gpu(configured("auto"))
+    assert taken([7, 8]) == taken("auto") == "8"
     assert gpus._mine == []
-    assert os.environ[gpus.VISIBLE] == "8"
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -134,17 +135,19 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
 
 
 def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
-    """The others are awaited; the command names the lost job, and what repeats it."""
+    """The others are awaited; the lost job is named, and that another was stopped."""
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     long = ["task.steps=20000", "sampler=gibbs,random_walk,dmala", "seed=0", "metric=[tv]"]
     running = submitted(tmp_path, *long)
-    os.kill(at_work(tmp_path, running), signal.SIGKILL)
+    os.kill(lost := at_work(tmp_path, running), signal.SIGKILL)
+    os.kill(at_work(tmp_path, running, but=lost), signal.SIGTERM)
     said, errors = running.communicate(timeout=100)
     assert running.returncode == 1, errors
-    assert "2 runs done, 1 failed." in said
-    assert "The job was lost: Job " in errors + said
+    assert "1 run done, 1 interrupted, 1 failed." in said
+    assert re.search(r"The job was lost: Job \d+ .* has not produced any output \(state: \w+\)", errors)
+    assert errors.endswith("Stopped by a signal to a worker; repeat the command to continue.\n")
     assert errors.count("repeat: python -m runner ") + said.count("repeat: python -m runner ") == 1
-    assert len(list(tmp_path.glob("runs/*/summary.json"))) == 2
+    assert len(list(tmp_path.glob("runs/*/summary.json"))) == 1
     assert len(list(tmp_path.glob("runs/*/failure.json"))) == 1
 
 
@@ -160,11 +163,12 @@ def submitted(output: Path, *overrides: str) -> subprocess.Popen[str]:
     )
 
 
-def at_work(output: Path, running: subprocess.Popen[str]) -> int:
-    """The process that computes a run below `output`, once it has begun."""
+def at_work(output: Path, running: subprocess.Popen[str], but: int = 0) -> int:
+    """The process, another one than `but`, that computes a run below `output`, once it has begun."""
     while running.poll() is None:
         for lock in output.glob("runs/*/lock"):
-            if (who := holder(lock)) is not None and (lock.parent / "manifest.json").exists():
+            who = holder(lock) if (lock.parent / "manifest.json").exists() else None
+            if who is not None and who.pid != but:
                 return who.pid
         time.sleep(0.02)
     raise AssertionError(running.communicate())
