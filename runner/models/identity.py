@@ -90,14 +90,9 @@ def model_identity(path: Path) -> dict[str, str | None]:
 
     Raises as `weights_of` does.
     """
-    own = own_class(path)
-    return weights_of(path) if own is None else {"_target_": own, **weights_of(path)}
-
-
-def own_class(path: Path) -> str | None:
-    """The import path of the class of a saved model; None for ours. Raises as `weights_of` does."""
     cls = class_of(path)
-    return None if is_ours(cls) else f"{cls.__module__}.{cls.__qualname__}"
+    own = {} if is_ours(cls) else {"_target_": f"{cls.__module__}.{cls.__qualname__}"}
+    return {**own, **weights_of(path)}
 
 
 def class_of(path: Path) -> type[Target]:
