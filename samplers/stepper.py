@@ -42,6 +42,7 @@ class Stepper:
 
     def __init__(self, kernel: Kernel, target: Target, beta: Tensor, generator: Generator) -> None:
         self._plain: Step = lambda state: kernel.step(target, state, beta, generator)
+        self._to_record = self._plain
         self._arguments = kernel, target, beta, generator
         self._recordable = beta.is_cuda
         self._recorded: RecordedStep | None = None
@@ -80,7 +81,8 @@ class Stepper:
         Raises:
             NotCompiledError: if that fails; steps are plain then.
         """
-        self._plain = self.trace(state).compiled(state)
+        compiled = self.trace(state).compiled(state, overwrites=self._recordable)
+        self._plain, self._to_record = compiled, compiled.overwrite
 
     def _record(self, state: State) -> RecordedStep | None:
         """One step as a CUDA graph; None where it cannot be one, as if the host waits for a value in it."""
@@ -92,7 +94,7 @@ class Stepper:
             if not _alike(state, found[0]):
                 return None
             with _unused(generator):
-                recorded = RecordedStep(self._plain, state, found[1], _generators(generator))
+                recorded = RecordedStep(self._to_record, state, found[1], _generators(generator))
             with _unused(generator):
                 replayed, _ = recorded.replay(state)
             # Up to rounding: backward convolutions add up in an order that changes from call to call.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,11 +17,12 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.differing_chains import FEW, share_differing
 from samplers.compiling.matrix_products import with_fast_products
-from samplers.compiling.not_compiled import NotCompiledError
+from samplers.compiling.not_compiled import NotCompiledError, first_line, of_unknown_shape, operation
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
+from samplers.compiling.overwriting import overwriting
 from samplers.kernel import Info, Kernel, State
 from samplers.served import require_same_caches
-from samplers.tensor_tree import maker, mapped, tensors
+from samplers.tensor_tree import maker, mapped, same_form, tensors
 from targets.target import Target
 from targets.tracing import traced
 
@@ -58,8 +58,8 @@ class TracedStep:
         self._result: tuple[State, Info] = kernel.step(target, state, beta, noted)
         self._streams, self._calls = streams, len({draw.kind for draw in noted.draws})
         self._make = maker(self._result)
-        # Tensors of the info, which come after those of the state.
-        self._said = len(list(tensors(self._result[1])))
+        # Tensors of the state, after which those of the info come.
+        self._of_state = len(list(tensors(self._result[0])))
         self._last: tuple[State | None, Sequence[Tensor]] = None, ()
         self._cached_by = state.cached_by
 
@@ -78,17 +78,17 @@ class TracedStep:
             try:
                 # Twice: what autograd does is traced first, and what is written in place is taken out then.
                 self.graph = make_fx(functionalize(make_fx(flat)(*inputs), remove="mutations"))(*inputs)
-                why = _of_unknown_shape(self.graph)
+                why = of_unknown_shape(self.graph)
             except OSError as error:  # torch makes it as soon as it is imported
-                why = f"the folder TORCHINDUCTOR_CACHE_DIR cannot be used: {_first_line(error)}"
+                why = f"the folder TORCHINDUCTOR_CACHE_DIR cannot be used: {first_line(error)}"
             except (RuntimeError, TypeError, NotImplementedError) as error:
-                why = _operation(error)
+                why = operation(error)
             who = f"a step of {type(kernel).__name__} on {type(target).__name__} cannot be compiled"
             if why:
                 raise NotCompiledError(f"{who}: {why}")
         self.parts = list(_lifted(self.graph))
         self._run: Callable[..., Sequence[Tensor]] = self.graph
-        self._step = step
+        self._step, self._overwrites = step, False
         # A value that left the tensors was one number in the trace and would be that for ever.
         if self._differing(1) > FEW:
             raise NotCompiledError(f"{who}: it computes with NumPy, or on the host otherwise")
@@ -105,8 +105,12 @@ class TracedStep:
             expected, (found, _) = self._step(start)[0], self(start)
         return share_differing(found, expected)
 
-    def compiled(self, state: State) -> TracedStep:
+    def compiled(self, state: State, *, overwrites: bool = False) -> TracedStep:
         """This step with its graph compiled by TorchInductor, for states like `state` alone; takes no step.
+
+        Args:
+            overwrites: whether it shall be able to write the next state over the given one, where both have
+                the same form (`overwrite`). Steps to new tensors then take a copy more.
 
         Raises:
             NotCompiledError: if the compiler, or its folder of compiled graphs, fails.
@@ -116,13 +120,19 @@ class TracedStep:
             from torch._inductor import compile as inductor
 
             with self._streams.unused(), torch.no_grad():
+                inputs, graph = self._inputs(state), self.graph
+                if overwrites := overwrites and same_form(tensors(state), list(tensors(self._result[0]))):
+                    # A tensor may stand in two places of the state, where the next one has two.
+                    inputs = self._set_apart(inputs)
+                    graph = overwriting(graph, inputs, self._of_state)
                 with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv()))):  # else nothing is kept
-                    self._run = inductor(with_fast_products(self.graph), self._inputs(state))
+                    self._run = inductor(with_fast_products(graph), inputs)
+                self._overwrites = overwrites
                 self(state)
         except Exception as error:
             folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
             raise NotCompiledError(
-                f"the compiler failed: {_first_line(error)}; if its folder of compiled graphs ({folder}) is "
+                f"the compiler failed: {first_line(error)}; if its folder of compiled graphs ({folder}) is "
                 "damaged, remove it"
             ) from error
         # One chain may differ by rounding, though hardly in step after step.
@@ -133,9 +143,27 @@ class TracedStep:
     @torch.no_grad()
     def __call__(self, state: State) -> tuple[State, Info]:
         """The step from `state`, in new tensors, with the next random numbers."""
-        found = self._run(*self._inputs(state))
+        inputs = self._inputs(state)
+        return self._taken(self._set_apart(inputs) if self._overwrites else inputs)
+
+    @torch.no_grad()
+    def overwrite(self, state: State) -> tuple[State, Info]:
+        """The step from `state`, whose tensors hold the next state afterwards, with the next random numbers.
+
+        In new tensors, if it was not compiled with `overwrites`.
+        """
+        return self._taken(self._inputs(state))
+
+    def _set_apart(self, inputs: list[Any]) -> list[Any]:
+        """With copies of the tensors of the state."""
+        return [*(each.clone() for each in inputs[: self._of_state]), *inputs[self._of_state :]]
+
+    def _taken(self, inputs: list[Any]) -> tuple[State, Info]:
+        found = self._run(*inputs)
+        if self._overwrites:
+            found = [*inputs[: self._of_state], *found]
         made: tuple[State, Info] = self._make(iter(found))
-        self._last = made[0], found[: len(found) - self._said]
+        self._last = made[0], found[: self._of_state]
         self._streams.calls += self._calls
         return made
 
@@ -168,28 +196,3 @@ def _lifted(graph: fx.GraphModule) -> Iterator[Tensor]:
         graph.graph.erase_node(node)
     graph.graph.lint()
     graph.recompile()
-
-
-def _of_unknown_shape(graph: fx.GraphModule) -> str | None:
-    """What says that the shape of a tensor in `graph` depends on values, as with a mask as an index."""
-    for node in graph.graph.nodes:
-        if torch.Tag.dynamic_output_shape not in getattr(node.target, "tags", ()):
-            continue
-        masks = [each for each in node.all_input_nodes[1:] if each.meta["val"].dtype == torch.bool]
-        if masks or node.target is not torch.ops.aten.index.Tensor:
-            return f"the shape that {node.target} gives depends on values"
-    return None
-
-
-def _operation(error: Exception) -> str:
-    """What of it cannot be traced, from the message of the error."""
-    said = str(error)
-    asked = re.search(r"aten[:.]+\w+", said)
-    if asked:
-        return f"it asks for {asked.group()}"
-    return "it writes into a tensor of its own" if "non-functional tensor" in said else _first_line(error)
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")[:200]

@@ -34,10 +34,11 @@ class KeptTensors:
         self.places = self._laid_on(self._blocks)
 
     def fill(self, values: Sequence[Tensor]) -> None:
-        """Copies `values` to their places; a value may lie in a block itself, at another place."""
+        """Copies `values` to their places, if they are not there; one may lie in a block, elsewhere."""
         blocks = {block.untyped_storage().data_ptr() for block in self._blocks.values()}
-        apart = [each.clone() if each.untyped_storage().data_ptr() in blocks else each for each in values]
-        copy_all(self.places, apart)
+        pairs = [pair for pair in zip(self.places, values, strict=True) if pair[0] is not pair[1]]
+        apart = [each.clone() if each.untyped_storage().data_ptr() in blocks else each for _, each in pairs]
+        copy_all([place for place, _ in pairs], apart)
 
     def copies(self) -> Iterator[Tensor]:
         """What stands at the places, in tensors that no later call changes."""

@@ -19,7 +19,7 @@ class RecordedStep:
     """A step as a CUDA graph: it reads a state from `KeptTensors`, and leaves the next one there.
 
     Args:
-        step: what is recorded; it is called once.
+        step: what is recorded; it is called once, and may leave the next state in the tensors of the given.
         state: one of those from which the steps are taken.
         info: what a step from `state` says.
         generators: whose random numbers `step` takes.

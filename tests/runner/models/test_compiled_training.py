@@ -28,7 +28,7 @@ LEARN += "task.cd_steps=2 task.chains=10 task.ais.temperatures=5 task.ais.chains
 
 @pytest.fixture
 def traced_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TracedStep, "compiled", lambda self, state: self)
+    monkeypatch.setattr(TracedStep, "compiled", lambda self, state, overwrites: self)
 
 
 def test_only_a_training_that_is_compiled_has_it_in_its_identity() -> None:
