@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,12 @@ from targets.randomness import Streams
 
 TUNING_SEED = 0
 """Tuning is no part of a run: its random numbers are the same whatever the runs' seeds."""
+
+TRIED_SECONDS = 20.0
+"""Of a pilot before its rest is estimated, by the second half of them."""
+
+TRIED_EFFORT = 0.05
+"""Of the pilot whose result stands in then."""
 
 
 def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | None]:
@@ -53,12 +60,31 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     return problem, {"artefact": path.stem, **result}
 
 
-def tune(problem: Problem) -> tuple[TuningResult, float]:
-    """What the sampler's pilot finds on this target, and the seconds that it took; writes nothing."""
+def tuning_trial(problem: Problem) -> tuple[TuningResult, float]:
+    """About what the sampler's pilot finds on this target, and the seconds that it takes; writes nothing.
+
+    A pilot that is not over after `TRIED_SECONDS` is taken to go on as in the second half of them to the end
+    of its plan, which it seldom reaches, and one of small effort gives the result; where that fails the whole
+    pilot is run.
+    """
     work = _Tuning(problem)
+    half = 0.0, 0
+    while work.run.result is None and work.seconds < TRIED_SECONDS:
+        if work.seconds < TRIED_SECONDS / 2:
+            half = work.seconds, work.position
+        work.advance()
+    if work.run.result is None and work.run.effort > TRIED_EFFORT:
+        rate = (work.seconds - half[0]) / (work.position - half[1])
+        seconds = work.seconds + rate * (work.total - work.position)
+        with suppress(RunError):
+            return _ended(_Tuning(problem, TRIED_EFFORT)), seconds
+    return _ended(work), work.seconds
+
+
+def _ended(work: _Tuning) -> TuningResult:
     while work.run.result is None:
         work.advance()
-    return work.run.result, work.seconds
+    return work.run.result
 
 
 def _target(problem: Problem) -> str:
@@ -68,17 +94,21 @@ def _target(problem: Problem) -> str:
 class _Tuning:
     """The pilot of a problem's sampler as resumable work.
 
+    Args:
+        effort: how much it may do; None for what the configuration says.
+
     Attributes:
         seconds: that it has taken, those before an interruption counted.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, effort: float | None = None) -> None:
         assert problem.tunable is not None
         config = problem.config
         self.name, self.target = label(config, "sampler"), config.target._target_
         self.title = f"tuning {self.name} to {_target(problem)}"
         streams = Streams([TUNING_SEED], "tuning", problem.device)
-        self.run = PilotRun(problem.tunable.tuning, problem.target, streams, tuning_effort(config))
+        effort = tuning_effort(config) if effort is None else effort
+        self.run = PilotRun(problem.tunable.tuning, problem.target, streams, effort)
         self.seconds = 0.0
 
     @property

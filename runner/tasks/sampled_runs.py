@@ -15,7 +15,7 @@ from metrics.mixing.swaps import rates_by_rung
 from runner.execution.errors import warn
 from runner.files.resumable import completed, save_plan
 from runner.problem.build import Problem, build, label
-from runner.problem.tuning_cache import tune
+from runner.problem.tuning_cache import tuning_trial
 from runner.store.arrays.array_files import suite_files
 from runner.store.run_files import Measurement, RunResult
 from runner.tasks.sample import Sampling, begin
@@ -31,10 +31,10 @@ of a CPU.
 """
 
 TRIAL_STEPS = 20
-"""Steps that are timed in a trial, and again six times as many."""
+"""Steps before five times as many are timed."""
 
 SLOW_STEPS = 2
-"""Steps of one seed with which a trial begins, and twice as many; it ends there where they are slow."""
+"""Steps of one seed with which a trial begins, and as many that are timed; it ends there if they are slow."""
 
 SLOW = 0.2
 """Seconds of a slow step."""
@@ -113,9 +113,9 @@ def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:
 
     A learned target that is not trained yet stands in with the weights that its training starts from.
     """
-    problem, seconds = build(_measuring_nothing(config)), 0.0
+    problem, seconds = build(_measuring_nothing(copy.deepcopy(config))), 0.0
     if problem.tunable is not None:
-        found, seconds = tune(problem)
+        found, seconds = tuning_trial(problem)
         problem = problem.with_kernel(problem.tunable.kernel_at(found.hyperparameters))
     problem = problem.prepared()
     seeds = seeds if SampledRuns(problem, None).together else seeds[:1]
@@ -123,39 +123,37 @@ def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:
         draws = problem.target.initial((1, int(config.task.chains)), Streams([0], "trial"))
         problem.target.held_out = draws[0]
 
-    making = 0.0
+    # On a GPU the steps before have the recording of one in them, too.
+    before = TRIAL_STEPS if problem.device.type == "cpu" else PLAIN_STEPS + TRIAL_STEPS
+    steps = max(problem.settings.steps, before + 5 * TRIAL_STEPS) + 1
+    problem = replace(problem, settings=replace(problem.settings, steps=steps, burn_in=0, record=0))
+    run, began = begin(problem, seeds[:1]), time.monotonic()
+    assert run.stepper is not None
+    making = time.monotonic() - began
+    slow = _seconds_of_steps(run, SLOW_STEPS, SLOW_STEPS)  # the first ones pay for imports
+    each, chains = run.evaluations / run.step, problem.settings.chains
+    if slow <= SLOW:
+        run = begin(problem, seeds) if len(seeds) > 1 else run
+        slow = _seconds_of_steps(run, before, 5 * TRIAL_STEPS) / len(seeds)
+    return Trial(slow / chains * work + making, seconds, each * work)
 
-    def wall(steps: int, seeds: Sequence[int]) -> tuple[float, int]:
-        nonlocal making
-        settings = replace(problem.settings, steps=steps, burn_in=0, record=0)
-        run = begin(replace(problem, settings=settings), seeds)
-        began = time.monotonic()
-        assert run.stepper is not None
-        making = time.monotonic() - began
-        while not run.done:
+
+def _seconds_of_steps(run: Sampling, before: int, steps: int) -> float:
+    """The mean of so many steps, after all of the first `before`; of all seeds together."""
+    times = []
+    for until in (before, max(before, run.step) + steps):
+        run.problem.config.checkpoint.steps = max(1, until - run.step)
+        while run.step < until:
             run.walk()
-        return run.wall_seconds, run.evaluations
-
-    # On a GPU the shorter trial has the recording of a step in it, too.
-    first = TRIAL_STEPS if problem.device.type == "cpu" else PLAIN_STEPS + TRIAL_STEPS
-    chains = problem.settings.chains
-    wall(SLOW_STEPS, seeds[:1])  # pays for imports
-    # What a run pays once, such as its last metrics, is in two lengths and drops out of their difference.
-    begun, evaluations = wall(SLOW_STEPS, seeds[:1])
-    slow = (wall(2 * SLOW_STEPS, seeds[:1])[0] - begun) / SLOW_STEPS
-    if slow > SLOW:
-        return Trial(slow / chains * work + making, seconds, evaluations / SLOW_STEPS * work)
-    _, evaluations = wall(first, seeds)
-    longer = max(0.0, wall(first + 5 * TRIAL_STEPS, seeds)[0] - wall(first, seeds)[0])
-    each = longer / (5 * TRIAL_STEPS * chains * len(seeds))
-    return Trial(each * work + making, seconds, evaluations / first * work)
+        times.append((run.wall_seconds, run.step))
+    (began, first), (ended, last) = times
+    return (ended - began) / (last - first)
 
 
 def _measuring_nothing(config: DictConfig) -> DictConfig:
     """`config` without metrics where its target is learned: those need the reference sample."""
     if "training" not in config.target:
         return config
-    tried = copy.deepcopy(config)
-    tried.metric = {}
-    tried.task.update({"burn_in": 0, "start": "random", "record": 0, "steps": 100 * TRIAL_STEPS})
-    return tried
+    config.metric = {}
+    config.task.update({"burn_in": 0, "start": "random", "record": 0, "steps": 100 * TRIAL_STEPS})
+    return config
