@@ -75,7 +75,7 @@ def chain_spectrum(matrix: Tensor, pi: Tensor) -> ChainSpectrum:
         raise ValueError(f"a gap needs at least two states, {len(pi)} were given")
     if not bool((pi > 0).all()):
         raise ValueError("pi must be positive at every state; leave out states that are never visited")
-    if float((pi @ matrix - pi).abs().max()) > 1e-8:
+    if not float((pi @ matrix - pi).abs().max()) <= 1e-8:  # a NaN is refused, too
         raise ValueError("pi is not stationary for the given matrix")
     root = pi.sqrt()
     similar = root.unsqueeze(-1) * matrix / root

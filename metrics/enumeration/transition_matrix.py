@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from samplers.inverse_temperatures import tempered_log_prob
 from samplers.kernel import Kernel, NotEnumerableError, State
 from samplers.metropolis_hastings import MetropolisHastings
 from targets.spaces import Discrete
@@ -105,12 +106,13 @@ def stationary(matrix: Tensor) -> Tensor:
 
 
 def tempered_probabilities(target: Target, beta: float = 1.0) -> Tensor:
-    """pi^beta, normalised over ``space.states()``, float64 ``(size,)``.
+    """pi^beta, normalised over ``space.states()``, float64 ``(size,)``; zero where pi is, also at beta = 0.
 
     Raises:
         NotEnumerableError: for a space that cannot be enumerated.
     """
-    return (beta * target.log_prob(enumerable_space(target).states()).double()).softmax(-1)
+    log_prob = target.log_prob(enumerable_space(target).states()).double()
+    return tempered_log_prob(log_prob, beta).softmax(-1)
 
 
 def invariance_error(matrix: Tensor, pi: Tensor) -> float:

@@ -107,6 +107,7 @@ def test_the_gap_is_the_smallest_dirichlet_form_over_variance(seed: int) -> None
     ("matrix", "pi", "words"),
     [
         (THREE, EVEN, "not stationary"),
+        (THREE * math.nan, PI, "not stationary"),  # LAPACK would crash
         (THREE, torch.tensor([0.5, 0.5, 0.0]), "positive at every state"),
         (torch.ones(1, 1), torch.ones(1), "a gap needs at least two states, 1 were given"),
     ],
