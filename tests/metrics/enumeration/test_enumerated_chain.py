@@ -17,6 +17,7 @@ from samplers.discrete.gibbs import Gibbs
 from samplers.discrete.random_walk import RandomWalk
 from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel
+from samplers.metropolis_hastings import MetropolisHastings
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_round import Swaps
@@ -105,6 +106,34 @@ def test_tempered_chains_leave_out_states_of_density_zero(inner: Kernel, ladder:
         assert torch.allclose(chain.matrix.sum(-1), torch.ones_like(chain.pi), atol=1e-14)
         assert invariance_error(chain.matrix, chain.pi) <= 1e-14
         assert chain_spectrum(chain.matrix, chain.pi).gap > 0.0
+
+
+class UnadjustedWalk(MetropolisHastings):
+    """A walk to neighbours that takes every proposal."""
+
+    def __init__(self) -> None:
+        super().__init__(RandomWalk().proposal, adjusted=False)
+
+
+def test_without_rejections_a_chain_stays_in_place_of_moving_to_a_state_of_density_zero() -> None:
+    target = Slope(Binary(2), allowed=1.0)
+    chain = enumerated_chain(UnadjustedWalk(), target)
+    # From 00 to either neighbour; from a neighbour back, or nowhere in place of to 11.
+    wanted = torch.tensor([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]], dtype=torch.float64)
+    assert torch.allclose(chain.matrix, wanted, atol=1e-15)
+    assert torch.allclose(chain.pi, torch.full_like(chain.pi, 1 / 3), atol=1e-15)
+    alone = enumerated_chain(DULA(0.4), target)
+    assert len(alone.pi) == 3
+    levels = SimulatedTempering(DULA(0.4), [1.0, 0.0], log_partition=[0.0, 0.0])
+    for kernel, states in ((ParallelTempering(DULA(0.4), [1.0, 0.0]), 9), (levels, 6)):
+        chain = enumerated_chain(kernel, target)
+        assert len(chain.pi) == states
+        assert invariance_error(chain.matrix, chain.pi) <= 1e-14
+
+
+def test_states_from_which_all_moves_are_barred_have_no_mass() -> None:
+    target = Slope(Binary(4), allowed=1.0)  # all neighbours of 1111 have density zero
+    assert len(enumerated_chain(UnadjustedWalk(), target).pi) == 5
 
 
 def test_at_beta_0_the_allowed_states_are_equally_likely() -> None:

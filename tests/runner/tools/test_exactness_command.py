@@ -203,11 +203,19 @@ def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_distribution() -> Non
     assert exactness_verdict(found).startswith("inexact")
 
 
+CORNER = Tabulated(Binary(2), torch.tensor([0.0, 0.7, 0.2, -torch.inf]), torch.ones((4, 2)))
+
+
+def test_an_unadjusted_sampler_steps_as_enumerated_where_states_have_density_zero() -> None:
+    found = distance([KernelVariant("dula", DULA(0.8))], "corner", CORNER, FEW)
+    assert found.p_value > 1e-6
+    assert exactness_verdict(found).startswith("inexact")
+
+
 def test_ladders_are_checked_on_targets_with_states_of_density_zero() -> None:
-    target = Tabulated(Binary(2), torch.tensor([0.0, 0.7, 0.2, -torch.inf]), torch.ones((4, 2)))
     levels = SimulatedTempering(Gibbs(), ladder=[1.0, 0.0], log_partition=[0.0, 0.0])
     for ladder in (ParallelTempering(Gibbs(), ladder=[1.0, 0.0]), levels):
-        found = distance([KernelVariant("ladder", ladder)], "corner", target.double(), FEW)
+        found = distance([KernelVariant("ladder", ladder)], "corner", CORNER, FEW)
         assert (found.checked, exactness_verdict(found)) == (2 if ladder is not levels else 1, "exact")
 
 
