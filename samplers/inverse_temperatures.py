@@ -1,4 +1,4 @@
-"""What kernels at inverse temperatures share: which kernels serve them, and the ratio of densities there."""
+"""What kernels at inverse temperatures share: which kernels serve them, densities there and their ratio."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def require_temperable(given: Kernel) -> None:
         raise ValueError(f"kernel must not be tempered already, {type(given).__name__} was given")
     if not given.temperable:
         raise ValueError(f"kernel must serve inverse temperatures below 1, {type(given).__name__} does not")
+
+
+def tempered_log_prob(log_prob: Tensor, beta: Tensor | float) -> Tensor:
+    """beta U, all broadcasting; minus infinity where the density is zero, also at beta = 0."""
+    return (beta * log_prob).masked_fill(log_prob.isneginf(), -torch.inf)  # 0 times infinity is NaN
 
 
 def tempered_log_ratio(before: Tensor, after: Tensor, beta: Tensor) -> Tensor:

@@ -55,10 +55,19 @@ def reference_distribution(target: Target) -> ReferenceDistribution:
     """The reference distribution of `target`: bits with the means `data_mean` if it has them, else uniform.
 
     Raises:
-        ValueError: unless the target's space is discrete.
+        ValueError: unless the target's space is discrete, and `data_mean` one number between 0 and 1 for
+            each bit.
     """
     space = discrete_space("annealing", target.space)
     mean = getattr(target, "data_mean", None)
-    return ReferenceDistribution(
-        space, mean.detach() if isinstance(space, Binary) and isinstance(mean, Tensor) else None
-    )
+    if not isinstance(space, Binary) or not isinstance(mean, Tensor):
+        return ReferenceDistribution(space)
+    mean = mean.detach()
+    named = f"annealing starts from the data_mean of {type(target).__name__}, which must"
+    if mean.shape != (space.d,):
+        raise ValueError(f"{named} have the shape ({space.d},), {tuple(mean.shape)} was given")
+    outside = mean[~((mean > 0.0) & (mean < 1.0))]  # a NaN, too
+    if len(outside):
+        # A bit that never takes one of its values leaves out states of the target.
+        raise ValueError(f"{named} lie between 0 and 1 at each bit, {float(outside[0]):g} was given")
+    return ReferenceDistribution(space, mean)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -55,13 +56,17 @@ class ChainSpectrum:
         """Upper bound on the steps until the total variation distance from any start is at most `threshold`.
 
         From 4 TV^2 <= contraction^(2 t) / pi(start) (Fill 1991; for reversible chains Diaconis and Stroock
-        1991). Infinite if the contraction is 1.
+        1991). A whole number; infinite if the contraction is 1, and 0 if that holds at the start.
 
         Args:
             smallest: the smallest probability of a state under pi.
         """
         needed = torch.tensor(1.0 / (4.0 * threshold**2 * smallest), dtype=torch.float64)
-        return float(torch.clamp(needed.log() / 2.0, min=0.0)) * _steps(self.contraction)
+        distance = float(needed.log() / 2.0)
+        if distance <= 0.0:
+            return 0.0
+        steps = distance * _steps(self.contraction)
+        return steps if math.isinf(steps) else float(max(1, math.ceil(steps)))
 
 
 def chain_spectrum(matrix: Tensor, pi: Tensor) -> ChainSpectrum:
@@ -75,7 +80,7 @@ def chain_spectrum(matrix: Tensor, pi: Tensor) -> ChainSpectrum:
         raise ValueError(f"a gap needs at least two states, {len(pi)} were given")
     if not bool((pi > 0).all()):
         raise ValueError("pi must be positive at every state; leave out states that are never visited")
-    if float((pi @ matrix - pi).abs().max()) > 1e-8:
+    if not float((pi @ matrix - pi).abs().max()) <= 1e-8:  # a NaN is refused, too
         raise ValueError("pi is not stationary for the given matrix")
     root = pi.sqrt()
     similar = root.unsqueeze(-1) * matrix / root

@@ -87,7 +87,7 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
         pi = tempered_probabilities(target)
     matrix: Tensor = reduce(torch.matmul, matrices)
     if not kernel.exact:
-        pi = stationary(matrix).clamp(min=0.0)
+        pi = stationary(matrix, visited_states(kernel, target)).clamp(min=0.0)
     kept = pi > 0.0
     return EnumeratedChain(
         matrix[kept][:, kept],
@@ -96,6 +96,20 @@ def enumerated_chain(kernel: Kernel, target: Target, memory: float = 8.0) -> Enu
         place[kept],
         None if level is None else level[kept],
     )
+
+
+def visited_states(kernel: Kernel, target: Target) -> Tensor | None:
+    """Which states of the chain it visits on a constrained target, bool ``(states,)``; None for all.
+
+    Those of density zero are left out: of them `stationary` would give rounding errors.
+    """
+    if not target.constrained:
+        return None
+    possible = ~target.log_prob(enumerable_space(target).states()).isneginf()
+    if isinstance(kernel, ParallelTempering):
+        rungs = len(kernel.betas)
+        return torch.cartesian_prod(*[possible] * rungs).reshape(-1, rungs).all(-1)
+    return possible.repeat(kernel.levels) if isinstance(kernel, SimulatedTempering) else possible
 
 
 def cycle(kernel: Kernel, target: Target, beta: float = 1.0) -> list[Mapping[str, Tensor]]:

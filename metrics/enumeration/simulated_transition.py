@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import enumerable_space, transition_matrix
+from samplers.inverse_temperatures import tempered_log_prob
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets.target import Target
 
@@ -21,7 +22,8 @@ def joint_distribution(chain: SimulatedTempering, target: Target) -> Tensor:
         ValueError: for a space that cannot be enumerated.
     """
     energy = target.log_prob(enumerable_space(target).states()).double()
-    joint = chain.betas.double().unsqueeze(-1) * energy - chain.log_partition.double().unsqueeze(-1)
+    tempered = tempered_log_prob(energy, chain.betas.double().unsqueeze(-1))
+    joint = tempered - chain.log_partition.double().unsqueeze(-1)
     return joint.flatten().softmax(0)
 
 

@@ -151,7 +151,8 @@ def _after_swaps(
         assert energy is not None
         energies = SwapEnergies(energy, both(table.length), both(table.variance))
         ratio = log_swap_ratio(swaps.rule, energies, laid.pair(k))
-        return swaps.intensity * ratio[0].exp()
+        # Of two replicas of density zero the ratio is NaN: as in a round, they do not swap.
+        return swaps.intensity * ratio[0].exp().nan_to_num(nan=0.0)
 
     branches = {tuple(range(rungs)): flow}
     for k in pairs:

@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from samplers.inverse_temperatures import tempered_log_prob
 from samplers.kernel import Kernel, NotEnumerableError, State
 from samplers.metropolis_hastings import MetropolisHastings
 from targets.spaces import Discrete
@@ -65,11 +66,14 @@ def transition_matrix(
         return kernel.log_transition(target, source, arrival.theta, tempered).exp()
     if isinstance(kernel, MetropolisHastings):
         forward = kernel.proposal.log_prob(space, source, arrival.theta, tempered)
-        if not kernel.adjusted:
+        if kernel.adjusted:
+            matrix = (forward + kernel.log_acceptance(space, source, arrival, tempered)).exp()
+            # Where the proposal has no probability the ratio of proposals is undefined and the entry is zero.
+            matrix.masked_fill_(forward.isneginf(), 0.0)
+        elif target.constrained:  # in place of moving to a state of density zero a chain stays, see `taken`
+            matrix = forward.exp().masked_fill_(arrival.log_prob.isneginf(), 0.0)
+        else:
             return forward.exp()
-        matrix = (forward + kernel.log_acceptance(space, source, arrival, tempered)).exp()
-        # Where the proposal probability is zero the ratio of proposals is undefined and the entry is zero.
-        matrix.masked_fill_(forward.isneginf(), 0.0)
         matrix.fill_diagonal_(0.0)
         return matrix + torch.diag(1.0 - matrix.sum(-1))
     raise NotEnumerableError(f"{type(kernel).__name__} gives no transition probabilities to enumerate")
@@ -92,8 +96,17 @@ def _pairs(start: State, size: int) -> tuple[State, State]:
     return state(0), state(1)
 
 
-def stationary(matrix: Tensor) -> Tensor:
-    """The stationary distribution of an irreducible transition matrix, ``(size,)``, summing to one."""
+def stationary(matrix: Tensor, visited: Tensor | None = None) -> Tensor:
+    """The stationary distribution of a transition matrix, ``(size,)``, summing to one.
+
+    Args:
+        matrix: ``(size, size)``, irreducible on the states that are visited.
+        visited: which states they are, bool ``(size,)``; the others have no mass. None for all.
+    """
+    if visited is not None:
+        pi = matrix.new_zeros(len(matrix))
+        pi[visited] = stationary(matrix[visited][:, visited])
+        return pi
     size = len(matrix)
     system = torch.cat(
         [matrix.T - torch.eye(size, dtype=matrix.dtype), torch.ones((1, size), dtype=matrix.dtype)]
@@ -105,12 +118,13 @@ def stationary(matrix: Tensor) -> Tensor:
 
 
 def tempered_probabilities(target: Target, beta: float = 1.0) -> Tensor:
-    """pi^beta, normalised over ``space.states()``, float64 ``(size,)``.
+    """pi^beta, normalised over ``space.states()``, float64 ``(size,)``; zero where pi is, also at beta = 0.
 
     Raises:
         NotEnumerableError: for a space that cannot be enumerated.
     """
-    return (beta * target.log_prob(enumerable_space(target).states()).double()).softmax(-1)
+    log_prob = target.log_prob(enumerable_space(target).states()).double()
+    return tempered_log_prob(log_prob, beta).softmax(-1)
 
 
 def invariance_error(matrix: Tensor, pi: Tensor) -> float:

@@ -40,7 +40,7 @@ def known_log_partition(target: Target) -> float | None:
     """log Z as the target knows it or by enumeration; None where neither can be had."""
     if isinstance(target, HasLogPartition):
         with suppress(ValueError):
-            return float(target.log_partition())
+            return float(target.log_partition(1.0))  # one's own may have no default
     small = isinstance(target.space, Discrete) and target.space.size <= MAX_STATES
     return exact_log_partition(target) if small else None
 

@@ -63,7 +63,8 @@ class ThermalAverage(Metric):
             return math.nan
         weights = cast(Enumerable, target).probabilities().double().cpu().numpy()
         values = self.observable(target.space.states().to(target.like())).double().cpu().numpy()
-        return float(self.estimate(self.moments(values) @ weights))
+        possible = weights > 0.0  # U of the others may be minus infinity, and 0 times that is NaN
+        return float(self.estimate(self.moments(values[possible]) @ weights[possible]))
 
     def result(self) -> dict[str, Tensor]:
         rows = self.series.rows

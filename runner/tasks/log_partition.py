@@ -64,9 +64,13 @@ class LogPartition(PerSeedTask):
     """Estimates log Z of the target with the sampler as the kernel of an annealing."""
 
     def check(self, config: DictConfig, problems: Problems) -> None:
-        settings = problems.shared(settings_of, config)
+        settings, target = problems.shared(settings_of, config), problems.target(config)
         try:
-            check_transition(problems.target(config), settings.kernel)
+            reference_distribution(target)
+        except ValueError as error:
+            raise UserError(f"target: {one_sentence(error)}.") from error
+        try:
+            check_transition(target, settings.kernel)
         except ValueError as error:
             raise UserError(f"sampler: {one_sentence(error)}.") from error
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -45,6 +47,18 @@ class Product(Target):
 
     def log_prob(self, theta: Tensor) -> Tensor:
         return (theta * self.odds).sum(-1)
+
+
+class FromMeans(Target):
+    """Four bits and the mean of some data, which need not be one of four bits."""
+
+    def __init__(self, mean: Sequence[float]) -> None:
+        super().__init__()
+        self.space = Binary(4)
+        self.register_buffer("data_mean", torch.tensor(list(mean)))
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        return theta.sum(-1)
 
 
 class Continuous(Target):

@@ -10,7 +10,7 @@ from functools import reduce
 import torch
 from torch import Tensor
 
-from metrics.enumeration.enumerated_chain import cycle
+from metrics.enumeration.enumerated_chain import cycle, visited_states
 from metrics.enumeration.row_agreement import Agreement
 from metrics.enumeration.simulated_transition import joint_distribution, simulated_matrix
 from metrics.enumeration.tempered_transition import ladder_of, product_distribution, round_matrix
@@ -92,7 +92,7 @@ def _plain(kernel: Kernel, target: Target, draws: int, beta: float) -> Measured:
     pi = tempered_probabilities(target, beta)
     bias = None
     if not kernel.exact:
-        bias = total_variation(stationary(reduce(torch.matmul, matrices)), pi)
+        bias = total_variation(stationary(reduce(torch.matmul, matrices), visited_states(kernel, target)), pi)
     return _measured(matrices, pi, steps, bias)
 
 
@@ -109,7 +109,7 @@ def _tempered(kernel: ParallelTempering, target: Target, draws: int) -> Measured
     ]
     bias = None
     if not kernel.exact:
-        now = stationary(reduce(torch.matmul, matrices))
+        now = stationary(reduce(torch.matmul, matrices), visited_states(kernel, target))
         met = torch.zeros_like(now)
         for matrix in matrices:
             met += now / len(matrices)
@@ -132,7 +132,7 @@ def _simulated(kernel: SimulatedTempering, target: Target, draws: int) -> Measur
     matrices = [simulated_matrix(kernel, target, within) for within in local]
     bias = None
     if not kernel.exact:
-        cold = stationary(reduce(torch.matmul, matrices))[:size]
+        cold = stationary(reduce(torch.matmul, matrices), visited_states(kernel, target))[:size]
         bias = total_variation(cold / cold.sum(), tempered_probabilities(target))
     steps = Agreement()
     if draws:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import reduce
 
 import pytest
@@ -107,6 +108,7 @@ def test_the_gap_is_the_smallest_dirichlet_form_over_variance(seed: int) -> None
     ("matrix", "pi", "words"),
     [
         (THREE, EVEN, "not stationary"),
+        (THREE * math.nan, PI, "not stationary"),  # LAPACK would crash
         (THREE, torch.tensor([0.5, 0.5, 0.0]), "positive at every state"),
         (torch.ones(1, 1), torch.ones(1), "a gap needs at least two states, 1 were given"),
     ],
@@ -144,7 +146,18 @@ def test_the_mixing_time_is_that_of_stepping_one_by_one(seed: int) -> None:
                 power, steps = power @ matrix, steps + 1
             assert mixing_time(matrix, pi, threshold) == steps
             bound = chain_spectrum(matrix, pi).mixing_time_bound(float(pi.min()), threshold)
-            assert steps <= math.ceil(bound) or threshold == 0.99
+            assert steps <= bound
+            assert bound == int(bound)
+
+
+def test_the_bound_is_a_number_of_steps() -> None:
+    even = torch.full((16, 16), 1 / 16, dtype=torch.float64)  # independent draws: contraction 2e-16
+    assert mixing_time(even, even[0]) == chain_spectrum(even, even[0]).mixing_time_bound(1 / 16) == 1.0
+    exactly = replace(chain_spectrum(THREE, PI), contraction=0.0)
+    assert exactly.mixing_time_bound(0.25) == 1.0
+    reducible = chain_spectrum(torch.eye(2, dtype=torch.float64), HALF)
+    assert reducible.mixing_time_bound(0.5) == math.inf
+    assert reducible.mixing_time_bound(0.5, 0.99) == 0.0  # reached at the start
 
 
 def test_a_slow_chain_mixes_after_millions_of_steps() -> None:

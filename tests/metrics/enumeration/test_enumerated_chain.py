@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from metrics.enumeration.convergence import chain_spectrum
 from metrics.enumeration.enumerated_chain import cycle, enumerated_chain
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
@@ -16,6 +17,7 @@ from samplers.discrete.gibbs import Gibbs
 from samplers.discrete.random_walk import RandomWalk
 from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel
+from samplers.metropolis_hastings import MetropolisHastings
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_round import Swaps
@@ -89,6 +91,54 @@ def test_plain_kernels_are_their_matrix_with_the_distribution_that_they_leave_in
     assert invariance_error(holed.matrix, holed.pi) <= 1e-14
     cyclical = ACS(cycle_length=4, step_size=2.0, min_step_size=0.2, balancing=[0.8, 0.6, 0.5, 0.5])
     assert enumerated_chain(cyclical, Slope(Binary(2))).steps == 4
+
+
+@pytest.mark.parametrize("ladder", [[1.0, 0.5], [1.0, 0.0], [1.0, 0.5, 0.0]], ids=str)
+@pytest.mark.parametrize("inner", [Gibbs(), RandomWalk(), DMALA(0.4)], ids=lambda inner: type(inner).__name__)
+def test_tempered_chains_leave_out_states_of_density_zero(inner: Kernel, ladder: list[float]) -> None:
+    target = Slope(Binary(2), allowed=1.0)  # three of four states
+    parallel = enumerated_chain(ParallelTempering(inner, ladder), target)
+    assert len(parallel.pi) == 3 ** len(ladder)
+    levels = [0.2] * len(ladder)
+    simulated = enumerated_chain(SimulatedTempering(inner, ladder, log_partition=levels), target)
+    assert len(simulated.pi) == 3 * len(ladder)
+    for chain in (parallel, simulated):
+        assert torch.allclose(chain.matrix.sum(-1), torch.ones_like(chain.pi), atol=1e-14)
+        assert invariance_error(chain.matrix, chain.pi) <= 1e-14
+        assert chain_spectrum(chain.matrix, chain.pi).gap > 0.0
+
+
+class UnadjustedWalk(MetropolisHastings):
+    """A walk to neighbours that takes every proposal."""
+
+    def __init__(self) -> None:
+        super().__init__(RandomWalk().proposal, adjusted=False)
+
+
+def test_without_rejections_a_chain_stays_in_place_of_moving_to_a_state_of_density_zero() -> None:
+    target = Slope(Binary(2), allowed=1.0)
+    chain = enumerated_chain(UnadjustedWalk(), target)
+    # From 00 to either neighbour; from a neighbour back, or nowhere in place of to 11.
+    wanted = torch.tensor([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]], dtype=torch.float64)
+    assert torch.allclose(chain.matrix, wanted, atol=1e-15)
+    assert torch.allclose(chain.pi, torch.full_like(chain.pi, 1 / 3), atol=1e-15)
+    alone = enumerated_chain(DULA(0.4), target)
+    assert len(alone.pi) == 3
+    levels = SimulatedTempering(DULA(0.4), [1.0, 0.0], log_partition=[0.0, 0.0])
+    for kernel, states in ((ParallelTempering(DULA(0.4), [1.0, 0.0]), 9), (levels, 6)):
+        chain = enumerated_chain(kernel, target)
+        assert len(chain.pi) == states
+        assert invariance_error(chain.matrix, chain.pi) <= 1e-14
+
+
+def test_states_from_which_all_moves_are_barred_have_no_mass() -> None:
+    target = Slope(Binary(4), allowed=1.0)  # all neighbours of 1111 have density zero
+    assert len(enumerated_chain(UnadjustedWalk(), target).pi) == 5
+
+
+def test_at_beta_0_the_allowed_states_are_equally_likely() -> None:
+    hot = tempered_probabilities(Slope(Binary(2), allowed=1.0), 0.0)
+    assert torch.equal(hot, torch.tensor([1.0, 1.0, 1.0, 0.0], dtype=torch.float64) / 3)
 
 
 def test_levels_have_step_sizes_of_their_own() -> None:

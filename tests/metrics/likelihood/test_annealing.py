@@ -37,7 +37,7 @@ from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from targets import RBM, Binary, Categorical, Discrete, Ising, Ordinal, Streams, Target
 from targets.reference_distribution import reference_distribution
-from tests.support.annealing import BlackBox, Continuous, Product, exact_draws, log_z, random_rbm
+from tests.support.annealing import BlackBox, Continuous, FromMeans, Product, exact_draws, log_z, random_rbm
 from tests.support.checks import dkw_band
 from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.targets.small_targets import Quadratic, random_target
@@ -410,6 +410,11 @@ LEVELS = {"ladder": [1.0, 0.5], "log_partition": [0.0, 0.0]}
         (PLAIN, RBMGibbs(), "rbm_gibbs needs a restricted Boltzmann machine"),
         (Continuous(), DMALA(0.1), "annealing needs a binary, ordinal or categorical space"),
         (HOLED, DMALA(0.1), "has; Holed is constrained"),
+        (FromMeans([0.5, 0.5]), Gibbs(), r"FromMeans, which must have the shape \(4,\), \(2,\) was given"),
+        *(
+            (FromMeans([0.5, mean, 0.5, 0.5]), Gibbs(), f"between 0 and 1 at each bit, {mean:g} was given")
+            for mean in (0.0, 1.0, float("nan"))
+        ),
         (
             *(Ising(size=[2, 3]), SwendsenWang()),
             "annealing needs a kernel that serves mixtures of Ising .* SwendsenWang serves the target alone",

@@ -19,6 +19,7 @@ from metrics.likelihood.rbm_log_partition import (
 from metrics.likelihood.target_log_partition import (
     evenly,
     exact_log_partition,
+    known_log_partition,
     mean_log_prob,
     reference_log_likelihood,
 )
@@ -103,6 +104,17 @@ def test_an_rbm_as_a_black_box_has_the_values_of_its_closed_forms() -> None:
         (reference_log_likelihood(target, data), rbm_reference_log_likelihood(rbm, data)),
     ):
         assert found == pytest.approx(wanted, abs=1e-10)
+
+
+class NeedsBeta(Bare):
+    """Its log Z has no default of beta."""
+
+    def log_partition(self, beta: Tensor | float) -> Tensor:
+        return torch.as_tensor(7.0 * beta)
+
+
+def test_a_log_partition_without_a_default_is_asked_at_beta_1() -> None:
+    assert known_log_partition(NeedsBeta(3)) == 7.0
 
 
 def test_single_precision_is_summed_in_double() -> None:

@@ -14,6 +14,8 @@ from metrics import BinderCumulant, Energy, Magnetisation, Metric, Overlap, Spec
 from metrics.physics.overlap import of_seed
 from metrics.statistics.jackknife import jackknife
 from targets import FactorialHMM, Ising, LetterInfilling, LogQuadratic, Potts, Streams, Target
+from targets.spaces import Binary
+from targets.synthetic.tabulated import Tabulated
 from tests.support.measuring import context, measure, random_draws
 
 METRICS = [Energy, SpecificHeat, Magnetisation, BinderCumulant]
@@ -55,6 +57,17 @@ def order(target: Target, theta: Tensor) -> Tensor:
         shares = torch.stack([theta.argmax(-1).eq(level).double().mean(-1) for level in range(3)])
         return (3 * shares.amax(0) - 1) / 2
     return (2 * theta - 1).mean(-1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_exact_energies_leave_out_states_of_density_zero() -> None:
+    log_prob = torch.tensor([-torch.inf, 0.7, 0.2, -torch.inf], dtype=torch.float64)
+    target = Tabulated(Binary(2), log_prob, torch.zeros((4, 2)))
+    draws = target.space.states()[torch.tensor([1, 2, 1, 1])].reshape(4, 1, 1, 2)
+    found = measure(context(target, 1, 1), [Energy, SpecificHeat], draws).result()
+    heavy = 1 / (1 + math.exp(-0.5))
+    assert float(found["energy_exact"]) == pytest.approx((0.7 * heavy + 0.2 * (1 - heavy)) / 2)
+    assert float(found["specific_heat_exact"]) == pytest.approx(0.25 * heavy * (1 - heavy) / 2)
 
 
 class ByNumbers(Ising):

@@ -52,6 +52,11 @@ REFUSED = [
     ("sampler=dula sampler.step_size=0.2", "DULA has transitions that do not leave the target invariant"),
     ("target=tsp", "tsp"),
     (
+        "target._target_=tests.support.annealing.FromMeans +target.mean=[0,0.5,0.5,0.5]",
+        "target: annealing starts from the data_mean of FromMeans, which must lie between 0 and 1 at each "
+        "bit, 0 was given.",
+    ),
+    (
         "target=rbm",
         "task=log_partition needs a target that is not learned, target=rbm was given; task=evaluate",
     ),

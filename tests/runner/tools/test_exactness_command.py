@@ -24,10 +24,12 @@ from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
 from samplers.kernel import Info, Kernel, State
+from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.simulated.simulated_tempering import SimulatedTempering
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from targets.randomness import Generator
 from targets.spaces import Binary
+from targets.synthetic.tabulated import Tabulated
 from targets.target import Target
 from tests.support.mutants import KERNEL_MUTANTS
 
@@ -199,6 +201,22 @@ def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_distribution() -> Non
     assert not found.claimed
     assert not found.fails
     assert exactness_verdict(found).startswith("inexact")
+
+
+CORNER = Tabulated(Binary(2), torch.tensor([0.0, 0.7, 0.2, -torch.inf]), torch.ones((4, 2)))
+
+
+def test_an_unadjusted_sampler_steps_as_enumerated_where_states_have_density_zero() -> None:
+    found = distance([KernelVariant("dula", DULA(0.8))], "corner", CORNER, FEW)
+    assert found.p_value > 1e-6
+    assert exactness_verdict(found).startswith("inexact")
+
+
+def test_ladders_are_checked_on_targets_with_states_of_density_zero() -> None:
+    levels = SimulatedTempering(Gibbs(), ladder=[1.0, 0.0], log_partition=[0.0, 0.0])
+    for ladder in (ParallelTempering(Gibbs(), ladder=[1.0, 0.0]), levels):
+        found = distance([KernelVariant("ladder", ladder)], "corner", CORNER, FEW)
+        assert (found.checked, exactness_verdict(found)) == (2 if ladder is not levels else 1, "exact")
 
 
 def test_all_positions_of_a_cycle_are_checked() -> None:
