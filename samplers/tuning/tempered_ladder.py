@@ -103,8 +103,8 @@ class LadderSettings(Settings):
         run.planned = planned_steps(run, self.open)
         if "ladder" in self.open:
             tuned = yield from tune_ladder(run, self.base, self.wanted)
-            numbers["ladder"], evaluations, report = tuned.betas.tolist(), tuned.evaluations, tuned.report()
-            near = tuned.near
+            numbers["ladder"], evaluations, near = tuned.betas.tolist(), tuned.evaluations, tuned.near
+            report = tuned.report("more replicas or a longer ladder")
         if "step_size" in self.open:
             betas = torch.tensor(numbers["ladder"], dtype=torch.float64)
             sizes, spent, short = yield from tune_rungs(run, self.base, betas, self.acceptance, near)

@@ -76,18 +76,21 @@ class Missed:
         )
 
 
-def unseen_barrier(barrier: float, rungs: int) -> dict[str, Any]:
+def unseen_barrier(barrier: float, rungs: int, remedy: str) -> dict[str, Any]:
     """A warning where the `barrier` that so many rungs found is but a lower bound; empty where it is not.
 
     A rejection is 1 at most, however far apart two neighbours are, so what they add to the barrier is lost
     the more, the more they reject.
+
+    Args:
+        remedy: what a user may give; in words, since a command names the keys of a ladder in two ways.
     """
     most = rungs - 1
     if barrier <= most / 2:
         return {}
     sentence = (
         f"the barrier of {barrier:.1f} is a lower bound, since the {rungs} rungs of the pilot see no more "
-        f"than {most}; give more replicas (tempering.replicas) or a longer ladder (tempering.ladder)"
+        f"than {most}; give {remedy}"
     )
     return {WARNINGS: [sentence]}
 
