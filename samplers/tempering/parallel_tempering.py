@@ -177,8 +177,8 @@ def check_rule(kernel: Kernel, swaps: Swaps) -> None:
     """Raises ValueError if the swap rule does not hold for the moves of `kernel`."""
     if swaps.rule.needs_step_size and not _has_langevin_flow(kernel):
         raise ValueError(
-            "swap.rule=history_exact holds for unadjusted Langevin moves (balancing=0.5, norm=2) only, "
-            f"other moves ({type(kernel).__name__}) were given"
+            "swap.rule=history_exact holds for unadjusted Langevin moves on discrete spaces (balancing=0.5, "
+            f"norm=2) only, other moves ({type(kernel).__name__}) were given"
         )
 
 
