@@ -24,7 +24,7 @@ RARE = 0.01
 """Neighbouring replicas that swap less often do so hardly ever, however many steps there are."""
 
 MORE_STEPS = "more steps (task.steps) would help"
-MORE_REPLICAS = "two neighbours hardly ever swap, so that more replicas (tempering.replicas) would help"
+MORE_REPLICAS = "two neighbours hardly ever swap, so that more replicas or a longer ladder would help"
 
 
 def ended(jobs: Sequence[Job], outcome: Outcome) -> int:

@@ -16,6 +16,8 @@ from torch import Tensor
 
 from samplers.hyperparameters import AUTO, decreasing_ladder, hottest_rung
 from targets.checks import whole_number
+from targets.spaces import Real
+from targets.target import Target
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
@@ -32,6 +34,17 @@ def check_ladder(ladder: Any, *, auto: bool = True) -> Tensor:
         ValueError: unless it has at least two rungs and decreases strictly from 1 to at least 0.
     """
     return torch.tensor(decreasing_ladder(ladder, auto=auto), dtype=torch.float64)
+
+
+def require_proper(target: Target, betas: Sequence[float] | Tensor) -> None:
+    """Refuses a ladder on the reals that ends at 0, where the hot distribution is flat and so improper.
+
+    Raises:
+        ValueError: if it does.
+    """
+    if isinstance(target.space, Real) and betas[-1] == 0:
+        given = betas.tolist() if isinstance(betas, Tensor) else list(betas)
+        raise ValueError(f"ladder must end above 0 on the reals, {given!r} was given")
 
 
 def geometric_ladder(replicas: int, hottest: float = 0.0) -> Tensor:

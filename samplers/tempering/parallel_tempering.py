@@ -13,7 +13,7 @@ from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import RungKernels, rung_step_sizes
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
-from samplers.tempering.ladder import check_ladder, require_replica_axis
+from samplers.tempering.ladder import check_ladder, require_proper, require_replica_axis
 from samplers.tempering.swaps.swap_round import OWN, SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
 from targets.checks import described
@@ -35,7 +35,8 @@ class ParallelTempering(Kernel):
 
     Args:
         kernel: any kernel; PT-DMALA is this around DMALA.
-        ladder: the inverse temperatures, decreasing from 1 (`samplers.tuning.tempered_ladder` finds them).
+        ladder: the inverse temperatures, decreasing from 1 (`samplers.tuning.tempered_ladder` finds them). On
+            the reals they end above 0.
         step_size: one number for all rungs, or one per rung; None for that of `kernel`, if it has one.
         swap: rule, pairing and intensity (`samplers.tempering.swaps.swap_round.Swaps`).
 
@@ -79,6 +80,7 @@ class ParallelTempering(Kernel):
 
     def check(self, target: Target) -> None:
         self.base.check(target)
+        require_proper(target, self.betas)
         self.swaps.rule.check(target)
 
     def prepared(self, target: Target, beta: Tensor) -> ParallelTempering:
@@ -93,7 +95,7 @@ class ParallelTempering(Kernel):
         return prepared
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        self.swaps.rule.check(target)
+        self.check(target)
         batch = target.space.batch_shape(theta)
         require_replica_axis("parallel tempering", theta, batch, len(self.betas))
         axes = len(batch)
@@ -175,8 +177,8 @@ def check_rule(kernel: Kernel, swaps: Swaps) -> None:
     """Raises ValueError if the swap rule does not hold for the moves of `kernel`."""
     if swaps.rule.needs_step_size and not _has_langevin_flow(kernel):
         raise ValueError(
-            "swap.rule=history_exact holds for unadjusted Langevin moves (balancing=0.5, norm=2) only, "
-            f"other moves ({type(kernel).__name__}) were given"
+            "swap.rule=history_exact holds for unadjusted Langevin moves on discrete spaces (balancing=0.5, "
+            f"norm=2) only, other moves ({type(kernel).__name__}) were given"
         )
 
 

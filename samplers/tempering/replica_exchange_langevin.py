@@ -12,9 +12,10 @@ from torch import Tensor
 from samplers.hyperparameters import positive
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.kernel_family import RungKernels, takes_step_size
-from samplers.metropolis_hastings import MetropolisHastings, accepted, jump_length
+from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from samplers.tempering.ladder import check_ladder, require_replica_axis
+from samplers.tempering.level_move import level_move
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.swaps.swap_round import REPLICA, replica_labels
 from samplers.tempering.tempered_levels import TemperedLevels
@@ -116,16 +117,8 @@ class ReplicaExchangeLangevin(Kernel):
         self, target: Target, state: State, beta: Tensor, generator: Generator
     ) -> tuple[State, Tensor]:
         """Each replica after its Langevin move, and the acceptance probabilities, ``(K + 1, *batch)``."""
-        # The levels hold all inverse temperatures already.
-        one, level, space = torch.ones_like(beta), self.levels.at(state, beta), target.space
         local = self._local(state.log_prob.dim())
-        theta, forward = local.proposal.propose(space, level, one, generator)
-        proposed = evaluate(target, theta, gradient=True)
-        if not local.adjusted:
-            return proposed, torch.ones_like(proposed.log_prob)
-        there = self.levels.at(proposed, beta)
-        log_acceptance = local._log_acceptance(space, level, there, one, forward)
-        return accepted(log_acceptance, proposed, state, generator)
+        return level_move(local, target, state, lambda here: self.levels.at(here, beta), generator)
 
     def _local(self, axes: int) -> MetropolisHastings:
         """MALA or ULA at the replicas' step sizes, for states of so many batch axes."""

@@ -9,7 +9,6 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from samplers.choice import broadcast_event
 from samplers.inverse_temperatures import along_first
 from samplers.kernel import State
 from samplers.tempering.path import TemperedPath
@@ -28,7 +27,6 @@ class TemperedLevels:
 
     def __init__(self, betas: Tensor, scale: Tensor | None = None) -> None:
         self.betas = betas
-        self.path = TemperedPath()
         self.precision = torch.zeros_like(self.betas)
         self.confined = scale is not None
         if scale is not None:
@@ -47,17 +45,9 @@ class TemperedLevels:
             state: the replicas ``(K + 1, *batch, d)``, with U and its gradient.
             beta: inverse temperature of the whole ladder, broadcasting over the batch axes.
         """
-        assert state.grad is not None
         axes = state.log_prob.dim()
-        betas = beta * along_first(self.betas, axes)
-        log_prob = self.path.log_density(state.theta, state.log_prob, betas)
-        grad = self.path.grad(state.grad, broadcast_event(betas, state.theta))
-        if self.confined:
-            precision = along_first(self.precision, axes)
-            log_prob = log_prob - 0.5 * precision * state.theta.square().sum(-1)
-            grad = torch.addcmul(grad, broadcast_event(precision, grad), state.theta, value=-1.0)
-        # 0 times minus infinity would be NaN.
-        return replace(state, log_prob=log_prob.masked_fill(state.log_prob.isneginf(), -torch.inf), grad=grad)
+        precision = along_first(self.precision, axes) if self.confined else None
+        return confined(state, beta * along_first(self.betas, axes), precision)
 
     def swap_log_ratio(self, state: State, beta: Tensor) -> Tensor:
         """log of pi_k(y) pi_{k+1}(x) / (pi_k(x) pi_{k+1}(y)) for neighbours x, y; ReLD, Eqs. 4 and 5.
@@ -70,8 +60,26 @@ class TemperedLevels:
             ``(K, *batch)``, not cut off at 0.
         """
         axes = state.log_prob.dim()
-        ratio = beta * self.path.log_swap_ratio(state.log_prob, along_first(self.betas, axes))
+        ratio = beta * TemperedPath.log_swap_ratio(state.log_prob, along_first(self.betas, axes))
         if self.confined:
             length, precision = state.theta.square().sum(-1), along_first(self.precision, axes)
             ratio = ratio - 0.5 * (precision[:-1] - precision[1:]) * (length[1:] - length[:-1])
         return ratio
+
+
+def confined(state: State, betas: Tensor, precision: Tensor | None) -> State:
+    """`state` as one of levels: beta U(x) - precision |x|^2 / 2 and its gradient in the place of U's.
+
+    Args:
+        state: with U and its gradient.
+        betas, precision: of each chain, broadcasting over the batch axes; None for no Gaussian.
+    """
+    assert state.grad is not None
+    path = TemperedPath()
+    log_prob = path.log_density(state.theta, state.log_prob, betas)
+    grad = path.grad(state.grad, betas.unsqueeze(-1))
+    if precision is not None:
+        log_prob = log_prob - 0.5 * precision * state.theta.square().sum(-1)
+        grad = torch.addcmul(grad, precision.unsqueeze(-1), state.theta, value=-1.0)
+    # 0 times minus infinity would be NaN.
+    return replace(state, log_prob=log_prob.masked_fill(state.log_prob.isneginf(), -torch.inf), grad=grad)

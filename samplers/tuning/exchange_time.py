@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from torch import Tensor
 
 from samplers.hyperparameters import AUTO, decreasing_ladder, positive_or_auto, wanted_acceptance
 from samplers.kernel import Kernel
 from samplers.kernel_family import family_of
+from samplers.metropolis_hastings import MetropolisHastings
 from samplers.pilot_run import PilotRun, Steps
+from samplers.tempering.level_move import LevelMove
 from samplers.tempering.replica_exchange_langevin import ReplicaExchangeLangevin
 from samplers.tuning.pilots.shortfall import shortfall
-from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
+from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought, adjusted_form
 from samplers.tuning.pilots.step_size import tune_step_size
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel
 from targets.checks import is_number, positive_number
@@ -56,23 +60,27 @@ class ExchangeSettings(Settings):
         return ReplicaExchangeLangevin(self.base, self.ladder, time, self.tau, self.rho, self.scale)
 
     def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
-        """The longest h at which every replica's move is accepted with the wanted probability or more.
-
-        The pilot leaves the Gaussian of the hottest level out.
-        """
+        """The longest h at which every replica's move is accepted with the wanted probability or more."""
         self.check(target)
         example = self.kernel_at({"step_size": 1.0})
-        betas, speeds = example.levels.betas, example.speeds
-        # Where beta is 0 no move is rejected because of the target.
-        tempered = betas > 0
+        levels, speeds = example.levels, example.speeds
         run.planned = sum(Pilot().sizes(run))
-        sought = Sought(family_of(self.base), betas[tempered], self.acceptance)
+        sought = Sought(family_of(self.base), levels.betas, self.acceptance)
+        if levels.confined:
+            sought = replace(sought, family=self._at_levels, others={"precision": levels.precision})
         found = yield from tune_step_size(run, sought)
-        times = found.sizes / speeds[tempered]
+        assert found.reached is not None
+        times = found.sizes / speeds
         report = {
             "wanted_acceptance": self.acceptance,
-            "lowest_acceptance": found.acceptance.min().item(),
+            "lowest_acceptance": found.reached[times == times.min()].min().item(),
             "longest_times": times.tolist(),
-            **shortfall(run, sought, found),
+            **shortfall(run, sought, found, speeds),
         }
         return TuningResult({"step_size": times.min().item()}, found.evaluations * len(times), report)
+
+    def _at_levels(self, step_size: Tensor, precision: Tensor) -> LevelMove:
+        """The moves of replicas, the hottest of which the Gaussian holds."""
+        local = adjusted_form(family_of(self.base)(step_size))
+        assert isinstance(local, MetropolisHastings)
+        return LevelMove(local, precision)

@@ -28,6 +28,7 @@ from samplers.tuning.pilots.sought_step_sizes import PER_RUNG
 from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
+from targets.spaces import Real
 from targets.target import Target
 
 
@@ -46,7 +47,7 @@ class LadderSettings(Settings):
         replicas_formula: constrained (default), v1 or v2 (`samplers.tempering.replica_count`).
         max_replicas: upper limit of an automatic K.
         acceptance: what step sizes are tuned to.
-        hottest: inverse temperature at which an automatic ladder ends.
+        hottest: inverse temperature at which an automatic ladder ends; above 0 on the reals.
     """
 
     kernel: Kernel | Tunable
@@ -75,21 +76,35 @@ class LadderSettings(Settings):
             acceptance=wanted_acceptance(self.acceptance),
             hottest=hottest_rung(self.hottest, self.ladder),
         )
-        example = ParallelTempering(self.base, betas or [1.0, 0.0], swap=self.swap)
+        example = ParallelTempering(self.base, betas or [1.0, self.wanted.hottest], swap=self.swap)
         self.keep(example, ladder=betas or AUTO, step_size=step_size)
+
+    def check(self, target: Target) -> None:
+        """Refuses what cannot be found on `target`; costs nothing.
+
+        Raises:
+            ValueError: if the kernel or the swap rule does not serve it, and on the reals for a ladder that
+                ends at 0, where the hot distribution is improper.
+        """
+        self.base.check(target)
+        if isinstance(target.space, Real) and self.given["ladder"] == AUTO and self.wanted.hottest == 0:
+            raise ValueError(
+                f"hottest must be above 0 on the reals, such as 0.01, {self.hottest!r} was given"
+            )
+        self.example.check(target)
 
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> ParallelTempering:
         ladder, step_size = hyperparameters["ladder"], hyperparameters["step_size"]
         return ParallelTempering(self.base, ladder, step_size, self.swap)
 
     def tuning(self, target: Target, run: PilotRun[TuningResult]) -> Steps[TuningResult]:
-        (self.swap or Swaps()).rule.check(target)
+        self.check(target)
         numbers, evaluations, report, near = dict(self.given), 0, {}, None
         run.planned = planned_steps(run, self.open)
         if "ladder" in self.open:
             tuned = yield from tune_ladder(run, self.base, self.wanted)
-            numbers["ladder"], evaluations, report = tuned.betas.tolist(), tuned.evaluations, tuned.report()
-            near = tuned.near
+            numbers["ladder"], evaluations, near = tuned.betas.tolist(), tuned.evaluations, tuned.near
+            report = tuned.report("more replicas or a longer ladder")
         if "step_size" in self.open:
             betas = torch.tensor(numbers["ladder"], dtype=torch.float64)
             sizes, spent, short = yield from tune_rungs(run, self.base, betas, self.acceptance, near)

@@ -49,7 +49,8 @@ class LevelSettings(Settings):
         step_size: one for all levels, one per level of a given ladder, ``"auto"`` (each level tuned to
             `acceptance`), ``"stmh"`` (R of Eqs. C.23 and C.27 at every level; `GaussianWalk` on Gaussian
             mixtures only), or None for kernels that have none or have their own.
-        max_levels: upper limit of the length of an ``"auto"`` ladder.
+        max_levels: upper limit of the length of an ``"auto"`` ladder; ``"coarse"`` and ``"fine"`` have as
+            many levels as their conditions ask for.
         acceptance: what step sizes are tuned to.
         pilot: size of the pilot that estimates the log Z_i.
     """

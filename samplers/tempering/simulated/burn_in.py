@@ -34,7 +34,8 @@ class BurnIn:
     Attributes:
         state: where the chains stand after it.
         steps: of each chain.
-        autocorrelation_time: in steps, the largest of the functions watched.
+        autocorrelation_time: in steps, the largest of the functions watched; infinite where the walk was too
+            short to show it.
         evaluations: of the target, per chain.
     """
 

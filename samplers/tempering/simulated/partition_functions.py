@@ -70,7 +70,8 @@ class PartitionFunctions:
         evaluations: of the target, per chain.
         burn_in: steps before those that counted, of each round from the cold level on; empty where there are
             no rounds.
-        autocorrelation_time: in steps, that the burn-in of each round went by.
+        autocorrelation_time: in steps, that the burn-in of each round went by; infinite where it was not to
+            be found in a burn-in that did not have to be so many of them.
     """
 
     log_partition: list[float]
@@ -96,13 +97,13 @@ class PartitionFunctions:
     def report(self) -> dict[str, Any]:
         """What a reader of the run may want to know, fit for JSON.
 
-        An interval is stated only after burn-ins: it does not see what is left of where chains started.
+        An interval is stated only after burn-ins: it does not see what is left of where chains started. Where
+        a round was too short to measure an autocorrelation time, which stands as None, there is none either.
         """
-        rounds = {
-            "log_partition_interval": [list(pair) for pair in self.interval()],
-            "partition_burn_in": list(self.burn_in),
-            "partition_autocorrelation_time": list(self.autocorrelation_time),
-        }
+        times = [time if math.isfinite(time) else None for time in self.autocorrelation_time]
+        rounds = {"partition_burn_in": list(self.burn_in), "partition_autocorrelation_time": times}
+        if None not in times:
+            rounds |= {"log_partition_interval": [list(pair) for pair in self.interval()]}
         return {
             "partition_effective_sample_size": self.effective[:-1],
             **(rounds if self.burn_in else {}),

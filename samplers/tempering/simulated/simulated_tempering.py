@@ -15,11 +15,10 @@ from samplers.hyperparameters import AUTO, move_rate
 from samplers.inverse_temperatures import require_temperable
 from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import family_of, rung_step_sizes
-from samplers.tempering.ladder import check_ladder
+from samplers.tempering.ladder import check_ladder, require_proper
 from samplers.tempering.path import TemperedPath
 from targets.checks import is_number
 from targets.randomness import Generator, uniform
-from targets.spaces import Real
 from targets.target import Target
 
 LEVEL = "tempering.level"
@@ -96,8 +95,7 @@ class SimulatedTempering(Kernel):
 
     def check(self, target: Target) -> None:
         self.base.check(target)
-        if isinstance(target.space, Real) and self.betas[-1] == 0:
-            raise ValueError(f"ladder must end above 0 on the reals, {self.betas.tolist()!r} was given")
+        require_proper(target, self.betas)
 
     def to(self, like: Tensor) -> SimulatedTempering:
         moved = super().to(like)

@@ -62,8 +62,8 @@ class TunedLadder:
     evaluations: int
     near: StepSizes | None = None
 
-    def report(self) -> dict[str, Any]:
-        """What a reader of the run may want to know."""
+    def report(self, remedy: str = "a longer ladder") -> dict[str, Any]:
+        """What a reader of the run may want to know; `remedy` as for `unseen_barrier`."""
         return {
             "barrier": self.barrier[-1],
             "barrier_by_round": self.barrier,
@@ -71,7 +71,7 @@ class TunedLadder:
             "pilot_ladder": self.pilot_ladder,
             "pilot_rejections": self.rejections,
             "optimal_replicas": self.optimal,
-            **unseen_barrier(self.barrier[-1], len(self.pilot_ladder)),
+            **unseen_barrier(self.barrier[-1], len(self.pilot_ladder), remedy),
         }
 
 

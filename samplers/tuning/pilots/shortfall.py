@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+
 from samplers.pilot_run import PilotRun
 from samplers.tuning.pilots.sought_step_sizes import PRECISION, Sought, StepSizes
 from samplers.tuning.tunable import WARNINGS
@@ -15,12 +17,18 @@ NOISE = 3.0 * PRECISION
 """Share of the wanted acceptance by which one that a pilot reaches differs by chance."""
 
 
-def shortfall(run: PilotRun[Any], sought: Sought, found: StepSizes) -> dict[str, Any]:
+def shortfall(
+    run: PilotRun[Any], sought: Sought, found: StepSizes, speeds: Tensor | None = None
+) -> dict[str, Any]:
     """For the report of a tuning: the acceptance at the step sizes, and a warning; empty where all is well.
 
     A step size falls short where it lies at an end of what is tried and its acceptance is below half of the
     wanted one or, on the reals, another than the wanted one. In a discrete space the largest step is a nearly
     uniform proposal, which no longer one would improve on.
+
+    Args:
+        speeds: where replicas share one step size, and that of each is it times its speed ``(K,)``. The
+            shortest one serves all of them, so others cannot fall short, and the warning names that.
     """
     assert found.reached is not None
     low, high = sought.reach(run.target)
@@ -28,12 +36,17 @@ def shortfall(run: PilotRun[Any], sought: Sought, found: StepSizes) -> dict[str,
     if isinstance(run.target.space, Real):
         short = (found.reached - sought.wanted).abs() > NOISE * sought.wanted
     short &= (found.sizes < 1.001 * low) | (found.sizes > 0.999 * high)
+    times = found.sizes if speeds is None else found.sizes / speeds
+    if speeds is not None:
+        short &= times == times.min()
     if not bool(short.any()):
         return {}
     place = int(short.long().argmax())
     name = sought.kernel(found.sizes.reshape(1, -1)).step_name
     at = f" at beta={sought.betas[place]:.4g}" if len(sought.betas) > 1 else ""
-    missed = Missed(name, (low, high), sought.wanted, float(found.sizes[place]), float(found.reached[place]))
+    speed = 1.0 if speeds is None else float(speeds[place])
+    tried, size = (low / speed, high / speed), float(times[place])
+    missed = Missed(name, tried, sought.wanted, size, float(found.reached[place]))
     return {"reached_acceptance": found.reached.tolist(), WARNINGS: [missed.sentence(at)]}
 
 
@@ -63,18 +76,21 @@ class Missed:
         )
 
 
-def unseen_barrier(barrier: float, rungs: int) -> dict[str, Any]:
+def unseen_barrier(barrier: float, rungs: int, remedy: str) -> dict[str, Any]:
     """A warning where the `barrier` that so many rungs found is but a lower bound; empty where it is not.
 
     A rejection is 1 at most, however far apart two neighbours are, so what they add to the barrier is lost
     the more, the more they reject.
+
+    Args:
+        remedy: what a user may give; in words, since a command names the keys of a ladder in two ways.
     """
     most = rungs - 1
     if barrier <= most / 2:
         return {}
     sentence = (
         f"the barrier of {barrier:.1f} is a lower bound, since the {rungs} rungs of the pilot see no more "
-        f"than {most}; give more replicas (tempering.replicas) or a longer ladder (tempering.ladder)"
+        f"than {most}; give {remedy}"
     )
     return {WARNINGS: [sentence]}
 

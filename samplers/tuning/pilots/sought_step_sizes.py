@@ -69,7 +69,7 @@ class Sought:
     def kernel(self, step_sizes: Tensor) -> Kernel:
         """With step sizes ``(candidates, K)``, for states ``(candidates, K, 1, chains, *event_shape)``."""
         others = {name: values.to(step_sizes).reshape(-1, 1, 1) for name, values in self.others.items()}
-        return _adjusted_form(self.family(step_sizes.reshape(*step_sizes.shape, 1, 1), **others))
+        return adjusted_form(self.family(step_sizes.reshape(*step_sizes.shape, 1, 1), **others))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class StepSizes:
         )
 
 
-def _adjusted_form(kernel: Kernel) -> Kernel:
+def adjusted_form(kernel: Kernel) -> Kernel:
     """`kernel` with an acceptance step: what the step size of one that rejects nothing is tuned by."""
     if getattr(kernel, "adjusted", True):
         return kernel

@@ -96,7 +96,7 @@ def test_replicas_that_hardly_ever_swap_are_told_of_in_place_of_steps(call: Call
     )
     short = ("metric=[round_trips,swap_rate]", "task.chains=3", "task.steps=1200", "task.burn_in=1000")
     said = call(*cold, *short).err
-    assert said.endswith("hardly ever swap, so that more replicas (tempering.replicas) would help.\n")
+    assert said.endswith("hardly ever swap, so that more replicas or a longer ladder would help.\n")
 
 
 def test_results_that_were_removed_meanwhile_are_missed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from metrics.enumeration.tempered_transition import (
 )
 from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
 from runner.tools.exactness.small_tours import SmallTours
-from samplers import DMALA, DULA, Gibbs, Kernel, ParallelTempering, RBMGibbs, Swaps, TourSwap
+from samplers import DMALA, DULA, ULA, Gibbs, Kernel, ParallelTempering, RBMGibbs, Swaps, TourSwap
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import SwapMemory
 from samplers.tempering.swaps.swap_rules import Rungs
@@ -194,9 +194,11 @@ def test_prepared_tempering_takes_the_same_steps() -> None:
     assert torch.equal(*ends)
 
 
-@pytest.mark.parametrize("kernel", [DMALA(1.0), DULA(1.0, norm=1.0), DULA(1.0, balancing=0.8), Gibbs()])
+@pytest.mark.parametrize(
+    "kernel", [DMALA(1.0), DULA(1.0, norm=1.0), DULA(1.0, balancing=0.8), Gibbs(), ULA(1.0)]
+)
 def test_history_exact_is_refused_where_its_flow_is_another(kernel: Kernel) -> None:
-    with pytest.raises(ValueError, match="history_exact holds for unadjusted Langevin moves"):
+    with pytest.raises(ValueError, match="holds for unadjusted Langevin moves on discrete spaces"):
         ParallelTempering(kernel, [1.0, 0.5], swap=Swaps("history_exact"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import pairwise
 
@@ -221,3 +222,18 @@ def test_impossible_mixtures_are_refused(arguments: tuple[float, ...], words: st
 def test_pilots_too_small_are_refused(chains: int, steps: int) -> None:
     with pytest.raises(ValueError, match="pilot"):
         PartitionPilot(chains, steps)
+
+
+def test_rounds_too_short_for_an_autocorrelation_time_state_no_interval() -> None:
+    sampler = configured(
+        SimulatedTempering,
+        GaussianWalk(0.5),
+        ladder=[1.0, 0.9, 0.8],
+        pilot=PartitionPilot(chains=64, steps=8, burn_in=0.0),
+    )
+    assert isinstance(sampler, Tunable)
+    report = sampler.tune(stmh_two_modes(2.0), Streams([0], "tuning")).report
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+    assert report["partition_burn_in"] == [4, 4]
+    assert report["partition_autocorrelation_time"] == [None, None]
+    assert "log_partition_interval" not in report

@@ -15,6 +15,7 @@ from samplers.kernel import evaluate
 from samplers.tempering.poisson_swaps import PoissonSwaps
 from samplers.tempering.swaps.swap_round import REPLICA
 from samplers.tempering.tempered_levels import TemperedLevels
+from samplers.tuning.tunable import WARNINGS
 from targets import GaussianMixture, Target, stmh_two_modes
 from tests.support.checks import dkw_band
 from tests.support.steps.stepping import seeded, walked
@@ -150,18 +151,44 @@ def test_the_unadjusted_one_has_its_bias_at_its_own_speed_and_says_so() -> None:
     assert float((variance / wanted - 1).abs().max()) < 5.5 * math.sqrt(2 / 40_000)
 
 
-def test_an_automatic_step_size_serves_the_slowest_replica() -> None:
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"ladder": [1.0, 0.2], "tau": 10.0},
+        {"ladder": [1.0, 0.0], "tau": 20.0, "scale": 1.0},
+        {"ladder": [1.0, 0.3, 0.1], "scale": 0.3},
+    ],
+)
+def test_an_automatic_step_size_serves_the_slowest_replica(chosen: dict[str, Any]) -> None:
     target = stmh_two_modes(4.0).double()
-    sampler = tunable(ReplicaExchangeLangevin, tunable(ULA), ladder=[1.0, 0.2], tau=10.0)
+    sampler = tunable(ReplicaExchangeLangevin, tunable(ULA), **chosen)
     assert sampler.open == ("step_size",)
-    found = sampler.tune(target, seeded(9)).hyperparameters
+    tuning = sampler.tune(target, seeded(9))
+    found = tuning.hyperparameters
+    assert tuning.report["lowest_acceptance"] == 0.574
+    assert WARNINGS not in tuning.report
     assert sampler.kernel_at(found).exact is False
-    tuned = ReplicaExchangeLangevin(MALA(1.0), [1.0, 0.2], found["step_size"], tau=10.0)
+    tuned = ReplicaExchangeLangevin(MALA(1.0), step_size=found["step_size"], **chosen)
     generator = seeded(10)
-    state, seen = tuned.init(target, target.sample((2, 1, 500), generator), ONE), []
+    state, seen = tuned.init(target, target.sample((*tuned.axes, 1, 500), generator), ONE), []
     for _ in range(60):
         state, acceptance = tuned._moved(target, state, ONE, generator)
         seen.append(acceptance.mean((1, 2)))
     mean = torch.stack(seen)[10:].mean(0)
     assert abs(float(mean.min()) - 0.574) < 0.06
     assert float(mean.max()) > 0.574
+
+
+def test_only_the_slowest_replica_falls_short_and_the_warning_names_the_step_of_all() -> None:
+    """At beta=0.001 moves of 100 are accepted more often than asked, which bounds h where tau is 1 / beta."""
+    target = stmh_two_modes(4.0).double()
+    for tau, words in (
+        (1.0, []),
+        (None, ["no step size from 1e-07 to 0.1 is", "=0.001: at 0.1 it is 0.99;"]),
+    ):
+        sampler = tunable(ReplicaExchangeLangevin, MALA(1.0), ladder=[1.0, 0.001], tau=tau)
+        report = sampler.tune(target, seeded(11), effort=0.1).report
+        said = report.get(WARNINGS, [])
+        assert len(said) == (1 if words else 0)
+        assert all(word in sentence for sentence in said for word in words)
+        assert (report["lowest_acceptance"] > 0.9) == bool(words)

@@ -18,6 +18,7 @@ from samplers import (
     Kernel,
     ParallelTempering,
     RBMGibbs,
+    SimulatedTempering,
     TourSwap,
     Tunable,
     configured,
@@ -215,13 +216,20 @@ def test_the_pilot_of_many_replicas_has_as_many_rungs() -> None:
     assert (report["pilot_ladder"][0], report["pilot_ladder"][-1]) == (1.0, 0.2)
 
 
-def test_a_barrier_that_the_rungs_of_the_pilot_cannot_see_is_warned_of() -> None:
-    """The true one is 11.2, of which ten rungs see less than 9."""
-    report = tunable(ParallelTempering, Gibbs()).tune(BERNOULLI, Streams([0], "tuning"), effort=0.05).report
+@pytest.mark.parametrize(
+    ("cls", "remedy"),
+    [(ParallelTempering, "more replicas or a longer ladder"), (SimulatedTempering, "a longer ladder")],
+)
+def test_a_barrier_that_the_rungs_of_the_pilot_cannot_see_is_warned_of(
+    cls: type[Kernel], remedy: str
+) -> None:
+    """The true one is 11.2, of which ten rungs see less than 9; levels have no number of replicas."""
+    given = {} if cls is ParallelTempering else {"partition": "wang_landau"}
+    report = tunable(cls, Gibbs(), **given).tune(BERNOULLI, Streams([0], "tuning"), effort=0.05).report
     (sentence,) = report["warnings"]
     assert sentence == (
         f"the barrier of {report['barrier']:.1f} is a lower bound, since the 10 rungs of the pilot see no "
-        "more than 9; give more replicas (tempering.replicas) or a longer ladder (tempering.ladder)"
+        f"more than 9; give {remedy}"
     )
     few = tunable(ParallelTempering, Gibbs()).tune(RUGGED, Streams([0], "tuning"), effort=0.05).report
     assert "warnings" not in few

@@ -169,6 +169,13 @@ BINARY, REALS = random_target(Binary(3)), GaussianMixture([[-2.0, 0.0], [2.0, 1.
         (tunable(ST, GaussianWalk(1.0), ladder=[1.0, 0.0]), REALS, "above 0 on the reals"),
         (tunable(ST, GaussianWalk(1.0)), REALS, "above 0 on the reals.*'auto' was given$"),
         (SimulatedTempering(GaussianWalk(1.0), [1.0, 0.0], [0.0, 0.0]), REALS, "above 0 on the reals"),
+        (tunable(PT, configured(MALA)), REALS, "^hottest must be above 0 .*, such as 0.01, 0.0 was given$"),
+        (
+            tunable(PT, configured(MALA), ladder=[1.0, 0.0]),
+            REALS,
+            r"^ladder must .*, \[1.0, 0.0\] was given$",
+        ),
+        (ParallelTempering(GaussianWalk(1.0), [1.0, 0.0]), REALS, "^ladder must end above 0 on the reals"),
         (tunable(ST, DMALA(1.0), ladder="coarse"), BINARY, "need a mixture of Gaussians"),
         (SimulatedTempering(GaussianWalk(1.0), [1.0, 0.5], [0.0, 0.0]), BINARY, "needs a real space"),
         (tunable(AB), REALS, r"^ab needs a binary, ordinal or categorical space, not Real\(d=2"),
