@@ -143,7 +143,7 @@ def _verdict(number: Published, matters: float, source: Source, ours: Measured) 
     return verdict(
         Evidence(
             published=number.mean * number.scale,
-            rounding=0.5 * 10.0**-number.decimals * number.scale,
+            rounding=number.rounding,
             matters=matters,
             ours=ours.interval,
             differs=source.differs,

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import pandas as pd
 
-from runner.report.numerals import Numeral, as_printed, numeral
+from runner.report.numerals import Numeral, numeral, significant
 from runner.verdicts.ledger import Column, Ledger, Line
 from runner.verdicts.order import Outcome, Pair
 from runner.verdicts.rule import prediction
@@ -108,8 +108,12 @@ def _said(pair: Pair) -> str:
     text = f"{pair.rows[0]} < {pair.rows[1]} {pair.outcome.value}"
     if pair.outcome is Outcome.reversed:
         return f"{text} (p = {pair.p_value:.2g})"
-    found = f"{pair.detectable:.2g} would be found" if pair.detectable is not None else "no test"
-    return f"{text} ({pair.ours:.2g}; {found})"
+    found = f"{_two_digits(pair.detectable)} would be found" if pair.detectable is not None else "no test"
+    return f"{text} ({'-' if pair.ours is None else _two_digits(pair.ours)}; {found})"
+
+
+def _two_digits(value: float) -> str:
+    return significant(value, 2, abs(value))
 
 
 def _numbers(lines: Sequence[Line]) -> str:
@@ -132,7 +136,7 @@ def _cells(line: Line) -> list[str]:
         line.row,
         line.block.column,
         line.block.metric + ("" if unit == 1.0 else f", unit {unit:g}"),
-        _written(as_printed(published.mean, published.sd, published.decimals)),
+        _written(published.printed),
         ours,
         expected,
         f"**{line.verdict.value}**",
