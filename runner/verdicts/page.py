@@ -30,7 +30,7 @@ RULE = """\
 
 A published number gets the first of these that fits:
 
-1. **not measured**: no recorded table has a number beside it.
+1. **not measured**: no recorded table has a number beside it, nor runs that ended without one.
 2. **not comparable**: target, data, budget, statistic or network is another one, as
    `conf/published/protocols.yaml` says.
 3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
@@ -40,9 +40,9 @@ A published number gets the first of these that fits:
    not find it worse either.
 4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
    mean ± t s √(1 + 1/n).
-5. **undecided**: some of our runs have no value or failed, so that the others are no fair choice; or it lies
-   inside, but the interval is wider than the published column from its best row to its worst (the difference
-   that matters), or there is one seed and no interval.
+5. **undecided**: some of our runs, or all, have no value or failed, so that the others are no fair choice;
+   or it lies inside, but the interval is wider than the published column from its best row to its worst
+   (the difference that matters), or there is one seed and no interval.
 6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
 
 A verdict from fewer runs than the sweep of its record has says in *why* of how many it is.
@@ -109,7 +109,7 @@ def _said(pair: Pair) -> str:
     if pair.outcome is Outcome.reversed:
         return f"{text} (p = {pair.p_value:.2g})"
     found = f"{_two_digits(pair.detectable)} would be found" if pair.detectable is not None else "no test"
-    return f"{text} ({'-' if pair.ours is None else _two_digits(pair.ours)}; {found})"
+    return f"{text} ({found})" if pair.ours is None else f"{text} ({_two_digits(pair.ours)}; {found})"
 
 
 def _two_digits(value: float) -> str:
@@ -127,8 +127,8 @@ def _cells(line: Line) -> list[str]:
     """One number: published, ours, verdict, reason, settings, command."""
     source, published, unit = line.source, line.published, line.published.scale
     ours, expected = "-", "-"
-    if line.ours is not None:
-        span = line.ours.interval
+    span = line.ours.interval if line.ours is not None else None
+    if span is not None:
         ours = f"{_written(numeral(span.mean, span.margin, unit))} (n = {span.n})"
         if (between := prediction(span)) is not None:
             expected = f"{between[0] / unit:.4g} to {between[1] / unit:.4g}"

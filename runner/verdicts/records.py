@@ -30,12 +30,13 @@ class Measured:
     """One number of a recorded table.
 
     Attributes:
+        interval: of the runs with a value; None where all that ended are `lost`.
         seeds: the value of each seed, where the record keeps them.
         lost: runs that ended and are not in the mean; older tables do not count failed ones here.
         absent: runs of the sweep that are neither in the mean nor `lost`.
     """
 
-    interval: Interval
+    interval: Interval | None
     within_floor: bool
     role: str
     seeds: Mapping[int, float] = field(default_factory=dict)
@@ -145,7 +146,8 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
             raise UserError(
                 f"{folder.name} is left out: its table.csv is of another schema, without {', '.join(lacks)}."
             )
-        numbers = dict(map(_measured, frame[frame["n"] > 0].to_dict("records")))
+        measured = map(_measured, frame.to_dict("records"))
+        numbers = {place: one for place, one in measured if one.interval is not None or one.lost}
         for place, seeds in read_seed_values(folder / SEEDS).items():
             if place in numbers:
                 numbers[place] = replace(numbers[place], seeds=seeds)
@@ -156,14 +158,14 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
 
 
 def _measured(line: Mapping[Hashable, object]) -> tuple[tuple[str, str, str], Measured]:
-    mean, sd, lo, hi = (_number(line[name]) for name in ("mean", "sd", "lo", "hi"))
-    if mean is None:
-        raise ValueError(f"the mean of {line['row']}, {line['cell']}, {line['metric']} is not there")
-    span = Interval(mean, sd, lo, hi, int(float(str(line["n"]))))
     place = (str(line["row"]), str(line["cell"]), str(line["metric"]))
-    done = int(float(str(line["runs"])))
-    lost = int(float(str(line.get("without_value", max(0, done - span.n)))))
-    absent = max(0, int(float(str(line.get("runs_expected", done)))) - span.n - lost)
+    mean, sd, lo, hi = (_number(line[name]) for name in ("mean", "sd", "lo", "hi"))
+    n, done = (int(float(str(line[name]))) for name in ("n", "runs"))
+    if n and mean is None:
+        raise ValueError(f"the mean of {', '.join(place)} is not there")
+    span = Interval(mean, sd, lo, hi, n) if n and mean is not None else None
+    lost = int(float(str(line.get("without_value", max(0, done - n)))))
+    absent = max(0, int(float(str(line.get("runs_expected", done)))) - n - lost)
     within = str(line["within_floor"]) == "True"
     return place, Measured(span, within, str(line["role"]), lost=lost, absent=absent)
 

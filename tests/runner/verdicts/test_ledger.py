@@ -138,6 +138,18 @@ def test_a_floor_is_invalid_where_it_is_void_beaten_or_tells_nothing() -> None:
     assert invalid_floor(made_up(perfect=floor, A=sampler, uniform=(3.0, Role.draws)), PLACE) is None
 
 
+def test_rows_without_any_value_tell_nothing_of_a_floor() -> None:
+    record = made_up(perfect=(1.0, Role.draws), uniform=(3.0, Role.draws), A=(2.0, Role.sampler))
+    ours, none = record.numbers["A", "c", "m"], Measured(None, False, "sampler", lost=5)
+    for row in ("A", "perfect", "uniform"):
+        lost = replace(none, role=record.numbers[row, "c", "m"].role)
+        without = replace(record, numbers={**record.numbers, (row, "c", "m"): lost})
+        assert invalid_floor(without, PLACE) is None
+    assert not at_floor(record, PLACE, none, Published(Numeral("1.0")))
+    perfect = {**record.numbers, ("perfect", "c", "m"): replace(none, role=Role.draws.value)}
+    assert not at_floor(replace(record, numbers=perfect), PLACE, ours, Published(Numeral("1.0")))
+
+
 def test_both_are_at_the_floor_only_if_the_published_one_is_too() -> None:
     record = made_up(perfect=(1.0, Role.draws), A=(1.0, Role.sampler))
     ours = record.numbers["A", "c", "m"]
