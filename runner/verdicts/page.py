@@ -32,7 +32,7 @@ A published number gets the first of these that fits:
 
 1. **not measured**: no recorded table has a number beside it, nor runs that ended without one.
 2. **not comparable**: target, data, budget, statistic or network is another one, as
-   `conf/published/protocols.yaml` says.
+   `conf/published/protocols.yaml` or the overrides that the table was recorded with say.
 3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
    table declares it void, where a sampler is significantly better than perfect draws, and where exact draws
    do not differ significantly from other independent draws. A number lies at the floor where one more value

@@ -86,7 +86,7 @@ def test_a_number_whose_runs_all_ended_without_a_value_is_undecided(
     before, folder = verdicts(root), root / "record" / name
     (folder / DIGESTS).unlink()
     frame = pd.read_csv(folder / "table.csv", dtype={"n": int, "runs": int})
-    own = (frame[["row", "cell", "metric"]] == place).all(axis=1)
+    own = (frame[["row", "cell", "metric"]] == list(place)).all(axis=1)
     runs = int(frame.loc[own, "runs"].item())
     frame.loc[own, ["mean", "lo", "hi", "sd"]] = None
     frame.loc[own, "n"] = 0
