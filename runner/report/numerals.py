@@ -60,9 +60,10 @@ def _fixed(value: float, decimals: int) -> str:
     return text if float(text) else text.lstrip("-")
 
 
-def as_printed(mean: float, sd: float | None, decimals: int = 3) -> Numeral:
-    """A published number, with as many decimals as the paper prints."""
-    return Numeral(f"{mean:.{decimals}f}", None if sd is None else f"{sd:.{decimals}f}")
+def significant(value: float, digits: int, margin: float | None) -> str:
+    """So many significant digits; where they would end before the point, all that the `margin` supports."""
+    text = f"{value:.{digits}g}"
+    return numeral(value, margin).mean if "e+" in text else text
 
 
 def power_of_ten(scale: float) -> int | None:

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import conf
-from runner.execution.errors import UserError, listed, nearest
+from runner.execution.errors import UserError, listed, nearest, not_allowed, one_sentence
+from runner.report.numerals import Numeral
 from runner.report.table_shape import ColumnShape, MetricShape, RowShape, TableShape
+
+NAMES = ("paper", "table", "setting", "sampler", "metric")
+COLUMNS = (*NAMES, "mean", "std", "unit_scale")
+"""Columns that a file of published numbers has, besides others; `std` may be empty."""
+
+DECIMAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Published:
-    """A published number: `mean` and `sd` are as printed, in units of `scale`, with so many `decimals`."""
+    """A published number: the digits of its mean, and of its spread as margin, in units of `scale`."""
 
-    mean: float
-    sd: float | None
-    scale: float
-    decimals: int = 3
+    printed: Numeral
+    scale: float = 1.0
+
+    @property
+    def mean(self) -> float:
+        """In units of `scale`."""
+        return float(self.printed.mean)
+
+    @property
+    def sd(self) -> float | None:
+        """In units of `scale`; None where none is printed."""
+        return None if self.printed.margin is None else float(self.printed.margin)
+
+    @property
+    def rounding(self) -> float:
+        """Half a unit of the last printed digit of the mean, in the metric's own unit."""
+        return 0.5 * float(f"1e{Decimal(self.printed.mean).as_tuple().exponent}") * self.scale
 
 
 class PublishedNumbers:
@@ -42,7 +65,8 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
     """The published numbers of the versions that the table's `published` block names.
 
     Raises:
-        UserError: if the file is not in conf/published or lacks a version that the table names.
+        UserError: if the file is not in conf/published, lacks a version that the table names, or has a
+            mistake.
     """
     if shape.published is None:
         return PublishedNumbers({})
@@ -53,9 +77,10 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
         raise UserError(f"table.published.file is '{path.name}'{hint} conf/published holds: {listed(held)}.")
     numbers: dict[tuple[str, str, str, str], Published] = {}
     for label, version in shape.published.versions.items():
-        found = _read(path).get((version.paper, version.table))
+        tables = read_published(path)
+        found = tables.get((version.paper, version.table))
         if found is None:
-            named, held = f"{version.paper}, {version.table}", [", ".join(each) for each in _read(path)]
+            named, held = f"{version.paper}, {version.table}", [", ".join(each) for each in tables]
             raise UserError(
                 f"table.published.versions.{label} is '{named}'{nearest(named, held) or ','} "
                 f"{path.name} holds: {'; '.join(held)}."
@@ -65,13 +90,58 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
 
 
 @functools.cache
-def _read(path: Path) -> dict[tuple[str, str], dict[tuple[str, str, str], Published]]:
-    """A file's numbers by paper and table, and there by metric, setting and sampler; panels ask often."""
+def read_published(path: Path) -> dict[tuple[str, str], dict[tuple[str, str, str], Published]]:
+    """A file's numbers by paper and table, and there by metric, setting and sampler; panels ask often.
+
+    Raises:
+        UserError: for a column that is missing, a line that is no number, and a number that stands twice.
+    """
     tables: dict[tuple[str, str], dict[tuple[str, str, str], Published]] = {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-        mean, sd = row["mean"], float(row["std"]) if row["std"] else None
-        number = Published(float(mean), sd, float(row["unit_scale"]), len(mean.partition(".")[2]))
+    lines: dict[tuple[str, ...], int] = {}
+    for line, row in _rows(path):
+        number, named = _published(f"{path.name}, line {line}", row), tuple(row[name] for name in NAMES)
+        if named in lines:
+            where = f"line {line}: {', '.join(named)}"
+            raise UserError(f"{path.name}, {where} must stand once, and it does on line {lines[named]}.")
+        lines[named] = line
         table = tables.setdefault((row["paper"], row["table"]), {})
         table[row["metric"], row["setting"], row["sampler"]] = number
     return tables
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The lines of a file by number, each by column; those that begin with # are comments."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader("\n" if line.startswith("#") else line for line in file)
+            found = [(reader.line_num, fields) for fields in reader if fields]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path.name} cannot be read: {one_sentence(error)}.") from error
+    head = found[0][1] if found else []
+    for name in COLUMNS:
+        if name not in head:
+            hint = nearest(name, set(head) - set(COLUMNS)) or ";"
+            raise UserError(f"{path.name} has no column '{name}'{hint} it must have {', '.join(COLUMNS)}.")
+    for line, fields in found[1:]:
+        if len(fields) != len(head):
+            raise UserError(
+                f"{path.name}, line {line} must have {len(head)} fields as the first line has, "
+                f"it has {len(fields)}."
+            )
+        yield line, dict(zip(head, fields, strict=True))
+
+
+def _published(where: str, row: Mapping[str, str]) -> Published:
+    for name in NAMES:
+        if not row[name].strip():
+            raise UserError(f"{where}: {name} must not be empty.")
+    _check(f"{where}: mean must be a number such as -0.25 or 1e-3", row["mean"], -math.inf)
+    if row["std"]:
+        _check(f"{where}: std must be empty or a number from 0 on such as 0.25 or 1e-3", row["std"], 0.0)
+    _check(f"{where}: unit_scale must be a number above 0 such as 1 or 1e-3", row["unit_scale"], 5e-324)
+    return Published(Numeral(row["mean"], row["std"] or None), float(row["unit_scale"]))
+
+
+def _check(what: str, text: str, least: float) -> None:
+    if DECIMAL.fullmatch(text) is None or not math.isfinite(float(text)) or float(text) < least:
+        raise not_allowed(what, text, ())

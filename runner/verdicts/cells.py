@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 
 import conf
+from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
-from runner.report.published import Published
+from runner.report.published import Published, read_published
 from runner.report.table_shape import MetricShape, TableShape, table_shape
 
 CONF = Path(conf.__path__[0])
+
+PART = re.compile(r"(\D*)(\d*)")
+"""Of the name of a table: what stands before a number, and the number."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,10 @@ class Block:
     column: str
 
     @property
-    def table_order(self) -> tuple[str, bool, int]:
-        """Tables by number, then figures, paper by paper."""
-        kind, _, number = self.table.partition(" ")
-        return self.paper, kind != "Table", int(number)
+    def table_order(self) -> tuple[str, bool, list[tuple[str, int]], str]:
+        """Tables by number, then figures and others, paper by paper: Table 2, 2.1, 10, S1, Figure 3a."""
+        parts = [(text, int(number or 0)) for text, number in PART.findall(self.table)]
+        return self.paper, not self.table.startswith("Table"), parts, self.table
 
 
 @dataclass(frozen=True)
@@ -49,16 +53,22 @@ class Counterpart:
 
 
 def published_blocks() -> dict[Block, dict[str, Published]]:
-    """Every published number: by block, and by row as the paper calls it."""
+    """Every published number: by block, and by row as the paper calls it.
+
+    Raises:
+        UserError: if a file of conf/published has a mistake, or two have one number.
+    """
     blocks: dict[Block, dict[str, Published]] = {}
     for path in sorted((CONF / "published").glob("*.csv")):
-        frame = pd.read_csv(path, comment="#", dtype={"mean": str})
-        for line in frame.to_dict("records"):
-            block = Block(line["paper"], line["table"], line["metric"], line["setting"])
-            spread = None if pd.isna(line["std"]) else float(line["std"])
-            decimals = len(line["mean"].partition(".")[2])
-            number = Published(float(line["mean"]), spread, float(line["unit_scale"]), decimals)
-            blocks.setdefault(block, {})[line["sampler"]] = number
+        for (paper, table), numbers in read_published(path).items():
+            for (metric, setting, sampler), number in numbers.items():
+                block = blocks.setdefault(Block(paper, table, metric, setting), {})
+                if sampler in block:
+                    named = ", ".join((paper, table, setting, sampler, metric))
+                    raise UserError(
+                        f"{path.name}: {named} must stand once, another file of conf/published has it."
+                    )
+                block[sampler] = number
     return blocks
 
 

@@ -21,21 +21,27 @@ def invalid_floor(record: Record, place: Counterpart) -> str | None:
     (Welch's test, Holm-corrected over the samplers), and where two rows of independent draws, such as those
     from the target and uniform ones, do not differ significantly in the metric.
     """
-    metric, rows = place.metric, record.rows(place.column, place.metric.metric)
+    metric, rows = place.metric, _with_value(record, place)
     if metric.floor is not None and place.column in record.void:
         return "floor void: its reference samples differ"
     floor = rows.get(metric.floor or "")
     sign = -1.0 if metric.direction is Direction.max else 1.0
     if floor is not None:
-        samplers = [one.interval for one in rows.values() if one.role == Role.sampler.value and not one.lost]
-        p_values = holm([welch_p_value(span, floor.interval) for span in samplers])
-        better = [sign * (span.mean - floor.interval.mean) < 0 for span in samplers]
+        samplers = [span for one, span in rows.values() if one.role == Role.sampler.value and not one.lost]
+        p_values = holm([welch_p_value(span, floor[1]) for span in samplers])
+        better = [sign * (span.mean - floor[1].mean) < 0 for span in samplers]
         if any(p is not None and p < ALPHA and one for p, one in zip(p_values, better, strict=True)):
             return f"floor invalid: a sampler is better than {metric.floor}"
-    draws = [one.interval for one in rows.values() if one.role == Role.draws.value]
+    draws = [span for one, span in rows.values() if one.role == Role.draws.value]
     if len(draws) > 1 and not _differ(draws[0], draws[1]):
         return "the statistic does not tell exact draws from others"
     return None
+
+
+def _with_value(record: Record, place: Counterpart) -> dict[str, tuple[Measured, Interval]]:
+    """The numbers of a column by row, those of runs that all ended without a value left out."""
+    rows = record.rows(place.column, place.metric.metric)
+    return {row: (one, one.interval) for row, one in rows.items() if one.interval is not None}
 
 
 def _differ(one: Interval, other: Interval) -> bool:
@@ -49,9 +55,9 @@ def at_floor(record: Record, place: Counterpart, ours: Measured, published: Publ
     Both lie where one more value of perfect draws is expected, or are better; and ours is not significantly
     worse by the table's own test. The test alone would not do: the less a row tells, the surer it passes.
     """
-    floor = record.rows(place.column, place.metric.metric).get(place.metric.floor or "")
-    expected = prediction(_of_draws(floor)) if floor is not None else None
-    if expected is None or not ours.within_floor:
+    floor = _with_value(record, place).get(place.metric.floor or "")
+    expected = prediction(_of_draws(*floor)) if floor is not None else None
+    if expected is None or ours.interval is None or not ours.within_floor:
         return False
     values = ours.interval.mean, published.mean * published.scale
     if place.metric.direction is Direction.max:
@@ -59,9 +65,9 @@ def at_floor(record: Record, place: Counterpart, ours: Measured, published: Publ
     return max(values) <= expected[1]
 
 
-def _of_draws(floor: Measured) -> Interval:
+def _of_draws(floor: Measured, span: Interval) -> Interval:
     """The floor with the spread of its draws, which an expectation in closed form has not."""
     drawn = interval(list(floor.seeds.values()))
-    if drawn is None or floor.interval.sd != 0.0:
-        return floor.interval
-    return replace(floor.interval, sd=drawn.sd, n=drawn.n)
+    if drawn is None or span.sd != 0.0:
+        return span
+    return replace(span, sd=drawn.sd, n=drawn.n)

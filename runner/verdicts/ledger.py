@@ -16,6 +16,7 @@ from runner.verdicts.cells import (
     published_shapes,
     spread_of,
 )
+from runner.verdicts.changed_protocol import differences
 from runner.verdicts.floors import at_floor, invalid_floor
 from runner.verdicts.order import Beside, Outcome, Pair, compare, of_column
 from runner.verdicts.protocols import Protocols, fitting, read_protocols
@@ -38,8 +39,9 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Metric and scale, and the experiment."""
-        return f"{self.place.metric.metric} of {self.record.experiment} at {self.record.scale}"
+        """Metric, experiment and scale, and the overrides that change its protocol."""
+        changed = f" with {', '.join(self.record.changed)}" if self.record.changed else ""
+        return f"{self.place.metric.metric} of {self.record.experiment} at {self.record.scale}{changed}"
 
     def ours(self, row: str) -> Measured | None:
         """Our number for a row that the paper calls so."""
@@ -113,8 +115,9 @@ def ledger(root: Path) -> Ledger:
 
 
 def _source(record: Record, place: Counterpart, protocols: Protocols, shape: TableShape) -> Source:
-    differs = protocols.differs(place, record.scale, shape)
-    return Source(record, place, differs, protocols.budget(place, record.scale, shape))
+    differs = {**protocols.differs(place, record.scale, shape), **differences(record.changed)}
+    budget = "" if "budget" in differs else protocols.budget(place, record.scale, shape)
+    return Source(record, place, differs, budget)
 
 
 def _line(
@@ -143,7 +146,7 @@ def _verdict(number: Published, matters: float, source: Source, ours: Measured) 
     return verdict(
         Evidence(
             published=number.mean * number.scale,
-            rounding=0.5 * 10.0**-number.decimals * number.scale,
+            rounding=number.rounding,
             matters=matters,
             ours=ours.interval,
             differs=source.differs,

@@ -36,8 +36,8 @@ class Pair:
 
     Attributes:
         published: difference of the published numbers, second less first.
-        ours: difference of ours; None where one was not measured.
-        test: ``paired`` or ``Welch``; empty where one was not measured.
+        ours: difference of ours; None where one was not measured, or has no run with a value.
+        test: ``paired`` or ``Welch``; empty where there is no difference of ours.
         p_value: Holm-adjusted; None where there is no test.
         detectable: smallest true difference that the test, with its correction, finds at 80 % power.
         source: name of the record that both numbers are of.
@@ -99,7 +99,7 @@ def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pa
         elif p_value is None or p_value >= ALPHA:
             outcome = Outcome.cannot_be_told
         else:
-            outcome = Outcome.holds if test.difference > 0 else Outcome.reversed
+            outcome = Outcome.holds if (test.difference or 0.0) > 0 else Outcome.reversed
         told = outcome is not Outcome.cannot_be_told or test.lost
         found = None if told else test.detectable(len(p_values))
         made.append(
@@ -112,6 +112,7 @@ class _Test:
     """The test of two numbers, `other` less `one`: paired by seed where the record allows it."""
 
     def __init__(self, one: Measured, other: Measured) -> None:
+        self.difference: float | None
         paired = len(one.seeds.keys() & other.seeds.keys()) > 1
         self.name = "paired" if paired else "Welch"
         self.lost = one.lost + other.lost
@@ -119,6 +120,8 @@ class _Test:
             shared = sorted(one.seeds.keys() & other.seeds.keys())
             self.difference = sum(other.seeds[seed] - one.seeds[seed] for seed in shared) / len(shared)
             self.p_value = paired_p_value(one.seeds, other.seeds)
+        elif one.interval is None or other.interval is None:
+            self.name, self.difference, self.p_value = "", None, None
         else:
             self.difference = other.interval.mean - one.interval.mean
             self.p_value = welch_p_value(one.interval, other.interval)
@@ -129,6 +132,8 @@ class _Test:
         one, other = self._pair
         if self.name == "paired":
             return detectable_difference(one.seeds, other.seeds, tests=tests)
+        if one.interval is None or other.interval is None:
+            return None
         return welch_detectable(one.interval, other.interval, tests=tests)
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import pandas as pd
 
-from runner.report.numerals import Numeral, as_printed, numeral
+from runner.report.numerals import Numeral, numeral, significant
 from runner.verdicts.ledger import Column, Ledger, Line
 from runner.verdicts.order import Outcome, Pair
 from runner.verdicts.rule import prediction
@@ -30,9 +30,9 @@ RULE = """\
 
 A published number gets the first of these that fits:
 
-1. **not measured**: no recorded table has a number beside it.
+1. **not measured**: no recorded table has a number beside it, nor runs that ended without one.
 2. **not comparable**: target, data, budget, statistic or network is another one, as
-   `conf/published/protocols.yaml` says.
+   `conf/published/protocols.yaml` or the overrides that the table was recorded with say.
 3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
    table declares it void, where a sampler is significantly better than perfect draws, and where exact draws
    do not differ significantly from other independent draws. A number lies at the floor where one more value
@@ -40,9 +40,9 @@ A published number gets the first of these that fits:
    not find it worse either.
 4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
    mean ± t s √(1 + 1/n).
-5. **undecided**: some of our runs have no value or failed, so that the others are no fair choice; or it lies
-   inside, but the interval is wider than the published column from its best row to its worst (the difference
-   that matters), or there is one seed and no interval.
+5. **undecided**: some of our runs, or all, have no value or failed, so that the others are no fair choice;
+   or it lies inside, but the interval is wider than the published column from its best row to its worst
+   (the difference that matters), or there is one seed and no interval.
 6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
 
 A verdict from fewer runs than the sweep of its record has says in *why* of how many it is.
@@ -108,8 +108,12 @@ def _said(pair: Pair) -> str:
     text = f"{pair.rows[0]} < {pair.rows[1]} {pair.outcome.value}"
     if pair.outcome is Outcome.reversed:
         return f"{text} (p = {pair.p_value:.2g})"
-    found = f"{pair.detectable:.2g} would be found" if pair.detectable is not None else "no test"
-    return f"{text} ({pair.ours:.2g}; {found})"
+    found = f"{_two_digits(pair.detectable)} would be found" if pair.detectable is not None else "no test"
+    return f"{text} ({found})" if pair.ours is None else f"{text} ({_two_digits(pair.ours)}; {found})"
+
+
+def _two_digits(value: float) -> str:
+    return significant(value, 2, abs(value))
 
 
 def _numbers(lines: Sequence[Line]) -> str:
@@ -123,8 +127,8 @@ def _cells(line: Line) -> list[str]:
     """One number: published, ours, verdict, reason, settings, command."""
     source, published, unit = line.source, line.published, line.published.scale
     ours, expected = "-", "-"
-    if line.ours is not None:
-        span = line.ours.interval
+    span = line.ours.interval if line.ours is not None else None
+    if span is not None:
         ours = f"{_written(numeral(span.mean, span.margin, unit))} (n = {span.n})"
         if (between := prediction(span)) is not None:
             expected = f"{between[0] / unit:.4g} to {between[1] / unit:.4g}"
@@ -132,7 +136,7 @@ def _cells(line: Line) -> list[str]:
         line.row,
         line.block.column,
         line.block.metric + ("" if unit == 1.0 else f", unit {unit:g}"),
-        _written(as_printed(published.mean, published.sd, published.decimals)),
+        _written(published.printed),
         ours,
         expected,
         f"**{line.verdict.value}**",

@@ -6,8 +6,9 @@
 
 is the mean of that row, column and metric in the table's unit, to as many decimals as stand there; a fourth
 part asks for ``sd``, ``lo``, ``hi``, ``n``, ``p_value`` or ``margin``; ``A / B`` in one part is the ratio
-of two. In a cell of a table the bars are written ``\\|``, as others would end the cell. `filled` puts the
-table's numbers in. Every other number has to stand in table.md or manifest.json as it is, or in a comment
+of two, where no label is so. In a cell of a table the bars are written ``\\|``, as others would end the
+cell. `filled` puts the table's numbers in. Every other number has to stand in table.md or manifest.json as it
+is, or in a comment
 ``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``.
 """
 
@@ -15,18 +16,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, not_allowed, one_sentence
 from runner.files.atomic_files import read_json, write_text
 from runner.files.plain_yaml import plain_yaml
 from runner.report.recorded.seed_values import read_labelled
+from runner.store.folder_digests import DIGESTS, damaged_files
 from runner.verdicts.cells import CONF
 
 READING = "reading.md"
 NUMBER = re.compile(r"(?<![\w.,/^²⁻])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d{1,3})?(?!\w)")
-TAGGED = re.compile(r"(-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)<!-- ([^|<>]+\|[^<>]+?) -->")
+MINUS = "\N{MINUS SIGN}"
+TAGGED = re.compile(
+    rf"((?:(?<!\w)[-{MINUS}])?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)<!-- ((?:(?!-->)[^|])+\|(?:(?!-->).)+?) -->",
+    re.DOTALL,
+)
 ELSEWHERE = re.compile(r"<!-- elsewhere: (.+?)\s+from:\s+(.+?)\s+-->", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 BAR = re.compile(r"\\?\|")
@@ -34,6 +40,10 @@ NOT_READ = re.compile(r"`[^`]*`|\]\([^)]*\)")
 """Code and addresses of links, whose digits are no measurements."""
 
 SHOWN = ("table.md", "manifest.json")
+
+MEAN = "mean"
+ASKED = (MEAN, "sd", "lo", "hi", "n", "p_value", "margin")
+"""What the fourth part of a source may ask for."""
 
 
 def reading_text(folder: Path) -> str:
@@ -48,7 +58,7 @@ def filled(folder: Path) -> str:
     """The reading with every number that names its source taken from the table.
 
     Raises:
-        UserError: where the table has no such number.
+        UserError: where the table has no such number, or a source is written otherwise than above.
     """
     numbers = _Numbers(folder)
     text = (folder / READING).read_text(encoding="utf-8")
@@ -75,17 +85,30 @@ def readings(root: Path) -> list[Path]:
 
 
 def fill_readings(root: Path) -> list[str]:
-    """Brings every reading below `root` up to date; a sentence on each that has numbers without a source."""
+    """Brings every reading below `root` up to date.
+
+    Returns:
+        A sentence on each that has numbers without a source, and on each that is left as it is: it cannot be
+        read, a source is not there, or its table was edited.
+    """
     said = []
     for folder in readings(root):
+        if changed := damaged_files(folder):
+            names = f"{', '.join(changed)} is not as it was recorded ({DIGESTS})"
+            said.append(f"{folder.name}/{READING} is left as it is: {names}.")
+            continue
         try:
             text = filled(folder)
+            if text != (folder / READING).read_text(encoding="utf-8"):
+                write_text(folder / READING, text)
+            found = unfounded(folder)
         except UnicodeDecodeError:
             said.append(f"{folder.name}/{READING} cannot be read: it is not UTF-8.")
             continue
-        if text != (folder / READING).read_text(encoding="utf-8"):
-            write_text(folder / READING, text)
-        if found := unfounded(folder):
+        except UserError as error:
+            said.append(str(error))
+            continue
+        if found:
             said.append(
                 f"{folder.name}/{READING} has numbers that its table does not hold: {', '.join(found)}."
             )
@@ -94,7 +117,7 @@ def fill_readings(root: Path) -> list[str]:
 
 def _numbers(text: str) -> Iterator[str]:
     """Every number in `text`, without sign and separators of thousands."""
-    for found in NUMBER.finditer(text.replace("\N{MINUS SIGN}", "-")):
+    for found in NUMBER.finditer(text.replace(MINUS, "-")):
         yield found[0].lstrip("-").replace(",", "").rstrip(".")
 
 
@@ -102,34 +125,55 @@ class _Numbers:
     """The numbers of one recorded table by source, in the units that the table prints."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        frame = read_labelled(folder / "table.csv")
-        frame["margin"] = frame["hi"] - frame["mean"]
-        self.frame = frame.set_index(["row", "cell", "metric"])
+        self.where = f"{folder.name}/{READING}"
+        try:
+            frame = read_labelled(folder / "table.csv")
+            frame["margin"] = frame["hi"] - frame[MEAN]
+            self.frame = frame.set_index(["row", "cell", "metric"])
+        except (ValueError, KeyError, TypeError) as error:
+            said = f"its table.csv is of another schema ({one_sentence(error)})"
+            raise UserError(f"{self.where} is left as it is: {said}.") from error
         self.units = _units(folder)
 
     def written(self, source: str, like: str) -> str:
-        """The number that `source` names, with as many decimals as `like`."""
+        """The number that `source` names, with the sign of minus and as many decimals as `like`."""
         parts = [part.strip() for part in BAR.split(source)]
-        over = next((at for at, part in enumerate(parts) if " / " in part), None)
-        if over is None:
-            value = self._one(parts, source)
-        else:
-            first, _, second = parts[over].partition(" / ")
-            ends = [[*parts[:over], name.strip(), *parts[over + 1 :]] for name in (first, second)]
-            value = self._one(ends[0], source) / self._one(ends[1], source)
+        if len(parts) not in (3, 4):
+            raise UserError(f"{self.where}: a source must be row | column | metric, '{source}' was given.")
+        *place, what = parts if len(parts) == 4 else (*parts, MEAN)
+        if what not in ASKED:
+            must = f"{self.where}: the fourth part of a source must be {', '.join(ASKED[:-1])} or {ASKED[-1]}"
+            raise not_allowed(must, what, ASKED)
+        value = self._value(place, what)
+        if value is None:
+            raise UserError(f"{self.where}: the table has no number '{source}'.")
+        digits = len(like.partition("e")[0].partition(".")[2])
         if "e" in like:
-            digits = len(like.partition("e")[0].partition(".")[2])
-            return re.sub(r"e([-+])0*", lambda sign: "e" + sign[1].strip("+"), f"{value:.{digits}e}")
-        return f"{value:{',' if ',' in like else ''}.{len(like.partition('.')[2])}f}"
+            mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+            text = f"{mantissa}e{int(exponent)}"
+        else:
+            text = f"{value:{',' if ',' in like else ''}.{digits}f}"
+        return MINUS + text[1:] if like[0] == MINUS and text[0] == "-" else text
 
-    def _one(self, parts: list[str], source: str) -> float:
-        row, column, metric, what = (*parts, "mean")[:4]
-        place = (row, column, metric)
-        value = float(str(self.frame.at[place, what])) if place in self.frame.index else math.nan
-        if math.isnan(value):
-            raise UserError(f"{self.folder.name}/{READING}: the table has no number '{source}'.")
-        return value if what in ("n", "p_value") else value / self.units.get(metric, 1.0)
+    def _value(self, place: Sequence[str], what: str) -> float | None:
+        """The number at `place`, or the ratio of two where it has a stroke that is in no label."""
+        value = self._one(place, what)
+        for at, part in enumerate(place if value is None else ()):
+            names = part.split(" / ")
+            for cut in range(1, len(names)):
+                halves = " / ".join(names[:cut]).strip(), " / ".join(names[cut:]).strip()
+                over, under = (self._one([*place[:at], half, *place[at + 1 :]], what) for half in halves)
+                if over is not None and under:
+                    return over / under
+        return value
+
+    def _one(self, place: Sequence[str], what: str) -> float | None:
+        if tuple(place) not in self.frame.index or what not in self.frame.columns:
+            return None
+        value = float(str(self.frame.at[tuple(place), what]))
+        if not math.isfinite(value):
+            return None
+        return value if what in ("n", "p_value") else value / self.units.get(place[2], 1.0)
 
 
 def _units(folder: Path) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from runner.execution.errors import UserError, listed, one_sentence
 from runner.files.atomic_files import read_json
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.store.folder_digests import DIGESTS, damaged_files
+from runner.verdicts.changed_protocol import changing
 
 COLUMNS = ("row", "role", "cell", "metric", "mean", "lo", "hi", "n", "sd", "within_floor", "runs")
 """Columns of table.csv that a verdict needs."""
@@ -30,12 +32,13 @@ class Measured:
     """One number of a recorded table.
 
     Attributes:
+        interval: of the runs with a value; None where all that ended are `lost`.
         seeds: the value of each seed, where the record keeps them.
         lost: runs that ended and are not in the mean; older tables do not count failed ones here.
         absent: runs of the sweep that are neither in the mean nor `lost`.
     """
 
-    interval: Interval
+    interval: Interval | None
     within_floor: bool
     role: str
     seeds: Mapping[int, float] = field(default_factory=dict)
@@ -50,12 +53,14 @@ class Record:
     Attributes:
         numbers: by row, column and metric.
         void: columns whose floor the table itself declares void.
+        changed: overrides that make the protocol another one than the experiment's.
     """
 
     experiment: str
     scale: str
     numbers: Mapping[tuple[str, str, str], Measured]
     void: frozenset[str]
+    changed: tuple[str, ...] = ()
 
     def rows(self, column: str, metric: str) -> dict[str, Measured]:
         """The numbers of one column in one metric, by row."""
@@ -66,20 +71,22 @@ class Record:
     def command(self) -> str:
         """The command that measures it."""
         scale = "" if self.scale == "quick" else f" SCALE={self.scale}"
-        return f"make {self.experiment.replace('_', '-')}{scale}"
+        changed = f" ARGS={shlex.quote(' '.join(self.changed))}" if self.changed else ""
+        return f"make {self.experiment.replace('_', '-')}{scale}{changed}"
 
 
 @dataclass(frozen=True)
 class Records:
-    """All recorded tables that can be read, by experiment and scale, and a sentence on each other one."""
+    """All recorded tables that can be read, and a sentence on each other one."""
 
-    found: Mapping[tuple[str, str], Record]
+    found: tuple[Record, ...]
     refused: tuple[str, ...]
     missing: tuple[str, ...]
 
     def of(self, experiment: str) -> list[Record]:
-        """The records of an experiment, the preferred scale first."""
-        return [self.found[experiment, scale] for scale in SCALES if (experiment, scale) in self.found]
+        """The records of an experiment: of its own protocol before others, then the preferred scale first."""
+        own = [record for record in self.found if record.experiment == experiment]
+        return sorted(own, key=lambda record: (bool(record.changed), SCALES.index(record.scale)))
 
 
 def read_records(root: Path, experiments: Iterable[str]) -> Records:
@@ -90,7 +97,7 @@ def read_records(root: Path, experiments: Iterable[str]) -> Records:
     """
     if not root.is_dir():
         raise UserError(f"The recorded tables are read from '{root}', which is no folder.")
-    found: dict[tuple[str, str], Record] = {}
+    found: dict[tuple[str, str, tuple[str, ...]], Record] = {}
     refused, missing, unrecorded = [], [], []
     for experiment in experiments:
         folders = {scale: _folders(root, experiment, scale) for scale in SCALES}
@@ -103,14 +110,14 @@ def read_records(root: Path, experiments: Iterable[str]) -> Records:
                 except UserError as error:
                     refused.append(str(error))
                     continue
-                whole = found.get((experiment, scale))
-                found[experiment, scale] = part if whole is None else _joined(whole, part)
+                whole = found.get((experiment, scale, part.changed))
+                found[experiment, scale, part.changed] = part if whole is None else _joined(whole, part)
                 if not (folder / DIGESTS).exists():
                     missing.append(f"{folder.name} has no {DIGESTS}: nobody can tell whether it was edited.")
     if unrecorded:
         none = "any published table" if not found and not refused else listed(unrecorded)
         missing.insert(0, f"There is no record of {none}: what it would hold counts as not measured.")
-    return Records(found, tuple(refused), tuple(missing))
+    return Records(tuple(found.values()), tuple(refused), tuple(missing))
 
 
 def _folders(root: Path, experiment: str, scale: str) -> list[Path]:
@@ -142,28 +149,29 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
     try:
         frame = read_labelled(folder / "table.csv")
         if lacks := [name for name in COLUMNS if name not in frame.columns]:
-            raise UserError(
-                f"{folder.name} is left out: its table.csv is of another schema, without {', '.join(lacks)}."
-            )
-        numbers = dict(map(_measured, frame[frame["n"] > 0].to_dict("records")))
+            raise ValueError(f"its table.csv is of another schema, without {', '.join(lacks)}")
+        measured = map(_measured, frame.to_dict("records"))
+        numbers = {place: one for place, one in measured if one.interval is not None or one.lost}
         for place, seeds in read_seed_values(folder / SEEDS).items():
             if place in numbers:
                 numbers[place] = replace(numbers[place], seeds=seeds)
         page = (folder / "table.md").read_text(encoding="utf-8")
-    except (OSError, ValueError, TypeError) as error:
-        raise UserError(f"{folder.name} is left out: {one_sentence(error)}.") from error
-    return Record(experiment, scale, numbers, _void(page, {column for _, column, _ in numbers}))
+        overrides = manifest.get("overrides") or []
+        void = _void(page, {column for _, column, _ in numbers})
+        return Record(experiment, scale, numbers, void, changing(experiment, scale, overrides))
+    except (OSError, ValueError, TypeError, UserError) as error:
+        raise UserError(f"{folder.name} is left out: {one_sentence(error).removesuffix('.')}.") from error
 
 
 def _measured(line: Mapping[Hashable, object]) -> tuple[tuple[str, str, str], Measured]:
-    mean, sd, lo, hi = (_number(line[name]) for name in ("mean", "sd", "lo", "hi"))
-    if mean is None:
-        raise ValueError(f"the mean of {line['row']}, {line['cell']}, {line['metric']} is not there")
-    span = Interval(mean, sd, lo, hi, int(float(str(line["n"]))))
     place = (str(line["row"]), str(line["cell"]), str(line["metric"]))
-    done = int(float(str(line["runs"])))
-    lost = int(float(str(line.get("without_value", max(0, done - span.n)))))
-    absent = max(0, int(float(str(line.get("runs_expected", done)))) - span.n - lost)
+    mean, sd, lo, hi = (_number(line[name]) for name in ("mean", "sd", "lo", "hi"))
+    n, done = (int(float(str(line[name]))) for name in ("n", "runs"))
+    if n and mean is None:
+        raise ValueError(f"the mean of {', '.join(place)} is not there")
+    span = Interval(mean, sd, lo, hi, n) if n and mean is not None else None
+    lost = int(float(str(line.get("without_value", max(0, done - n)))))
+    absent = max(0, int(float(str(line.get("runs_expected", done)))) - n - lost)
     within = str(line["within_floor"]) == "True"
     return place, Measured(span, within, str(line["role"]), lost=lost, absent=absent)
 

@@ -29,7 +29,7 @@ class Evidence:
         published: the published mean.
         rounding: half a unit of its last printed digit.
         matters: largest less smallest published mean of its column: the difference that matters.
-        ours: mean and standard deviation over our seeds; None where nothing was measured.
+        ours: mean and standard deviation over our seeds; None where no run has a value.
         differs: by kind, what is another one than the published.
         floor: why the floor is invalid; None where it is valid or there is none.
         at_floor: whether both numbers lie at a valid floor.
@@ -61,25 +61,25 @@ def prediction(ours: Interval) -> tuple[float, float] | None:
 
 def verdict(evidence: Evidence) -> tuple[Verdict, str]:
     """The verdict, and its reason in a few words; it says where it is from a part of the runs."""
-    if evidence.ours is None:
+    if evidence.ours is None and not evidence.lost:
         return Verdict.not_measured, "no record holds it"
     if evidence.differs:
         return Verdict.not_comparable, ", ".join(evidence.differs)
-    found, reason = _of_numbers(evidence, evidence.ours)
+    done = (evidence.ours.n if evidence.ours is not None else 0) + evidence.lost
+    found, reason = _of_numbers(evidence, evidence.ours, done)
     if evidence.absent:
-        done = evidence.ours.n + evidence.lost
         reason += f" ({done} of {done + evidence.absent} runs are recorded)"
     return found, reason
 
 
-def _of_numbers(evidence: Evidence, ours: Interval) -> tuple[Verdict, str]:
-    """The verdict on a number that can be compared with `ours`."""
+def _of_numbers(evidence: Evidence, ours: Interval | None, done: int) -> tuple[Verdict, str]:
+    """The verdict on a number that can be compared with `ours`, of so many runs that are `done`."""
     if evidence.floor is not None:
         return Verdict.not_rankable, evidence.floor
     if evidence.at_floor:
         return Verdict.not_rankable, "both at the floor"
-    if evidence.lost:
-        return Verdict.undecided, f"{evidence.lost} of {ours.n + evidence.lost} runs have no value"
+    if evidence.lost or ours is None:
+        return Verdict.undecided, f"{evidence.lost} of {done} runs have no value"
     interval = prediction(ours)
     if interval is None:
         return Verdict.undecided, "one seed has no interval"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metrics.inference.few_seeds import ALPHA, POWER, detectable_difference, holm, interval, paired_p_value
-from runner.report.numerals import numeral
+from runner.report.numerals import numeral, significant
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import ColumnShape, ComparisonShape, Direction, MetricShape, TableShape
 
@@ -69,7 +69,7 @@ def _sentence(
     difference = interval([(first[seed] - second[seed]) / metric.scale for seed in seeds])
     detectable = detectable_difference(first, second, tests=tests)
     assert difference is not None
-    about += f", {' against '.join(_plain(mean, 3, difference.margin) for mean in means)}"
+    about += f", {' against '.join(significant(mean, 3, difference.margin) for mean in means)}"
     if p_value is None or difference.margin is None or detectable is None:
         return f"{about} ({n} shared seed{'s' * (n > 1)}, too few or too much alike for a test)."
     written = numeral(difference.mean, difference.margin)
@@ -78,15 +78,9 @@ def _sentence(
     if p_value >= ALPHA:
         level = f", level {ALPHA:g} / {tests}" if tests > 1 else ""
         smallest = f"smallest difference detectable at {100 * POWER:g} % power{level}"
-        size = _plain(detectable / metric.scale, 2, detectable / metric.scale)
+        size = significant(detectable / metric.scale, 2, detectable / metric.scale)
         return f"{about}: no significant difference ({tested}, {smallest}: {size})."
     found = "lower" if difference.mean < 0 else "higher"
     wanted = BETTER.get(metric.direction)
     verdict = "" if wanted is None else ", which is better" if found == wanted else ", which is worse"
     return f"{about}: significantly different ({tested}); {one} is {found}{verdict}."
-
-
-def _plain(value: float, digits: int, margin: float | None) -> str:
-    """So many significant digits; where they would end before the point, all that the `margin` supports."""
-    text = f"{value:.{digits}g}"
-    return numeral(value, margin).mean if "e+" in text else text

@@ -12,7 +12,7 @@ from runner.report.analysis.comparison import compared
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.figure_shape import Role
-from runner.report.numerals import Numeral, as_printed, numeral
+from runner.report.numerals import Numeral, numeral
 from runner.report.page.legend import (
     BEATS_BEST,
     INEXACT,
@@ -202,7 +202,7 @@ class _Layout:
 
 
 def _published(number: Published | None) -> Cell | None:
-    return Cell(as_printed(number.mean, number.sd, number.decimals), published=True) if number else None
+    return Cell(number.printed, published=True) if number else None
 
 
 def _starts_part(items: Sequence[Item], position: int) -> bool:

@@ -64,7 +64,7 @@ def _summary(data: PanelData, metric: str, name: str) -> str:
     for measured in data.shape.metrics:
         for version in measured.published if measured.metric == metric else ():
             number = published_numbers(data.shape).find(version, measured, column, row)
-            parts += [f"{version} {number.mean:.{number.decimals}f}"] if number is not None else []
+            parts += [f"{version} {number.printed.mean}"] if number is not None else []
     return f"{name} {'; '.join(parts)}" if parts else ""
 
 

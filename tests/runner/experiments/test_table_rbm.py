@@ -69,7 +69,7 @@ def test_every_published_number_stands_in_the_table(experiment: str, rows: int) 
         for column in REAL
     ]
     assert Counter(place[:3] for place in found) == dict.fromkeys(places, rows)
-    assert {number.decimals for number in found.values()} == {2}
+    assert {number.rounding for number in found.values()} == {0.005}
     if rows == 5:
         number = found["v2", "log_mmd", "Caltech", "PT-DMALA"]
         assert (number.mean, number.sd) == (-4.98, 0.23)

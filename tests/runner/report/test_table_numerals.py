@@ -7,7 +7,7 @@ import re
 import pytest
 
 from runner.report.analysis.comparison import compared
-from runner.report.numerals import Numeral, as_printed, numeral, power_of_ten
+from runner.report.numerals import Numeral, numeral, power_of_ten
 from runner.report.runs.stored_results import Results
 from tests.support.tables import finished, shape_from
 
@@ -39,10 +39,7 @@ def test_digits(mean: float, margin: float | None, scale: float, written: Numera
     assert numeral(mean, margin, scale) == written
 
 
-def test_published_numbers_keep_their_decimals_and_units_are_powers_of_ten() -> None:
-    assert as_printed(-452.97, 6.1, 2) == Numeral("-452.97", "6.10")
-    assert as_printed(2.03, 0.012) == Numeral("2.030", "0.012")
-    assert as_printed(2.03, None) == Numeral("2.030")
+def test_units_are_powers_of_ten() -> None:
     assert power_of_ten(1e-3) == -3
     assert power_of_ten(1.0) == 0
     assert power_of_ten(0.5) is None

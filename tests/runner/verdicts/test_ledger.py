@@ -15,6 +15,7 @@ import pytest
 from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
+from runner.report.numerals import Numeral
 from runner.report.published import Published
 from runner.report.table_shape import Direction, MetricShape
 from runner.verdicts.cells import Counterpart, counterparts, published_blocks, published_shapes
@@ -137,15 +138,27 @@ def test_a_floor_is_invalid_where_it_is_void_beaten_or_tells_nothing() -> None:
     assert invalid_floor(made_up(perfect=floor, A=sampler, uniform=(3.0, Role.draws)), PLACE) is None
 
 
+def test_rows_without_any_value_tell_nothing_of_a_floor() -> None:
+    record = made_up(perfect=(1.0, Role.draws), uniform=(3.0, Role.draws), A=(2.0, Role.sampler))
+    ours, none = record.numbers["A", "c", "m"], Measured(None, False, "sampler", lost=5)
+    for row in ("A", "perfect", "uniform"):
+        lost = replace(none, role=record.numbers[row, "c", "m"].role)
+        without = replace(record, numbers={**record.numbers, (row, "c", "m"): lost})
+        assert invalid_floor(without, PLACE) is None
+    assert not at_floor(record, PLACE, none, Published(Numeral("1.0")))
+    perfect = {**record.numbers, ("perfect", "c", "m"): replace(none, role=Role.draws.value)}
+    assert not at_floor(replace(record, numbers=perfect), PLACE, ours, Published(Numeral("1.0")))
+
+
 def test_both_are_at_the_floor_only_if_the_published_one_is_too() -> None:
     record = made_up(perfect=(1.0, Role.draws), A=(1.0, Role.sampler))
     ours = record.numbers["A", "c", "m"]
-    assert at_floor(record, PLACE, ours, Published(1.2, None, 1.0))
-    assert at_floor(record, PLACE, ours, Published(-5.0, None, 1.0))
-    assert not at_floor(record, PLACE, ours, Published(1.4, None, 1.0))
-    assert not at_floor(record, PLACE, Measured(ours.interval, False, "sampler"), Published(1.0, None, 1.0))
+    assert at_floor(record, PLACE, ours, Published(Numeral("1.2")))
+    assert at_floor(record, PLACE, ours, Published(Numeral("-5.0")))
+    assert not at_floor(record, PLACE, ours, Published(Numeral("1.4")))
+    assert not at_floor(record, PLACE, Measured(ours.interval, False, "sampler"), Published(Numeral("1.0")))
     noisy = Measured(Interval(1.5, 0.9, None, None, 5), True, "sampler")  # its own test finds nothing
-    assert not at_floor(record, PLACE, noisy, Published(1.2, None, 1.0))
+    assert not at_floor(record, PLACE, noisy, Published(Numeral("1.2")))
 
 
 def test_a_floor_in_closed_form_has_the_spread_of_its_draws() -> None:
@@ -155,5 +168,5 @@ def test_a_floor_in_closed_form_has_the_spread_of_its_draws() -> None:
     )
     record = replace(record, numbers={**record.numbers, ("perfect", "c", "m"): closed})
     ours = record.numbers["A", "c", "m"]
-    assert at_floor(record, PLACE, ours, Published(1.1, None, 1.0))
-    assert not at_floor(record, PLACE, ours, Published(1.3, None, 1.0))
+    assert at_floor(record, PLACE, ours, Published(Numeral("1.1")))
+    assert not at_floor(record, PLACE, ours, Published(Numeral("1.3")))

@@ -53,6 +53,17 @@ def test_a_row_that_lost_runs_is_compared_with_nothing() -> None:
     assert {(pair.p_value, pair.detectable) for pair in pairs if "A" in pair.rows} == {(None, None)}
 
 
+def test_a_row_without_any_value_is_compared_with_nothing() -> None:
+    """Nor does a record of a smaller scale stand in for it."""
+    none = {"A": Measured(None, False, "sampler", lost=5)}
+    beside = [Beside(ours(A=1.0, B=5.0, C=9.0) | none, source="paper"), Beside(ours(A=1.0, B=5.0))]
+    pairs = compare(PUBLISHED, beside)
+    assert outcomes(pairs) == {"AB": "cannot be told", "AC": "cannot be told", "BC": "holds"}
+    told = {(pair.ours, pair.test, pair.p_value, pair.detectable) for pair in pairs if "A" in pair.rows}
+    assert told == {(None, "", None, None)}
+    assert {pair.source for pair in pairs} == {"paper"}
+
+
 def test_p_values_are_corrected_over_the_column() -> None:
     values = ours(A=1.0, B=1.2, C=1.4)
     found = compare(PUBLISHED, [Beside(values)])

@@ -7,10 +7,12 @@ import re
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json
+from runner.store.folder_digests import DIGESTS
 from runner.verdicts.__main__ import main
 from runner.verdicts.readings import READING, fill_readings, filled, reading_text, readings, unfounded
 
@@ -48,6 +50,9 @@ def folder(root: Path) -> Path:
         (f"0.999<!-- {SOURCE} -->".replace("|", r"\|"), "0.061"),
         ("1.00<!-- DMALA / DMALA | MoG, c = 8 | kl -->", "1.00"),
         ("9,999.0<!-- uniform draws / PT-DMALA | MoG, c = 8 | mmd_exact -->", "872.4"),
+        (f"9.0e2<!-- {SOURCE} -->", "6.1e-2"),
+        ("9.0e2<!-- DMALA / DMALA | MoG, c = 8 | kl -->", "1.0e0"),
+        ("9.0e2<!-- uniform draws / PT-DMALA | MoG, c = 8 | mmd_exact -->", "8.7e2"),
     ],
 )
 def test_a_number_is_that_of_its_source(folder: Path, text: str, expected: str) -> None:
@@ -67,6 +72,83 @@ def test_units_of_an_experiment_of_ones_own_are_those_that_were_recorded(folder:
     assert filled(own).startswith("It is 0.0000609<")
     write_json(own / "manifest.json", manifest | {"units": {"mmd_exact": 1e-6}})
     assert filled(own).startswith("It is 60.9")
+
+
+@pytest.fixture
+def own(folder: Path) -> Path:
+    """A record with labels that hold what separates others, and with a negative number."""
+    own = folder.with_name("own_table_quick")
+    shutil.copytree(folder, own)
+    frame = pd.read_csv(own / "table.csv").iloc[:4].assign(metric="tv", hi=0.5)
+    frame["row"], frame["cell"] = ["A / B", "A", "B", "A -> B"], "c < 8"
+    frame["mean"] = [7.0, 1.0, -4.0, float("inf")]
+    frame.to_csv(own / "table.csv", index=False)
+    (own / DIGESTS).unlink()
+    return own
+
+
+@pytest.mark.parametrize(
+    ("number", "source", "expected"),
+    [
+        ("0.3", "A / B | c < 8 | tv", "7.0"),
+        ("0.3", "A / A / B | c < 8 | tv", "0.1"),
+        ("0.30", "A / B / A | c < 8 | tv", "7.00"),
+        ("0.30", "B / A | c < 8 | tv", "-4.00"),
+        ("\N{MINUS SIGN}5.0", "B | c < 8 | tv", "\N{MINUS SIGN}4.0"),
+        ("\N{MINUS SIGN}5.0e1", "B | c < 8 | tv", "\N{MINUS SIGN}4.0e0"),
+        ("\N{MINUS SIGN}5.0", "A | c < 8 | tv", "1.0"),
+        ("-5.0", "B | c < 8 | tv", "-4.0"),
+        ("2-5", "A | c < 8 | tv", "2-1"),
+    ],
+)
+def test_labels_and_signs_of_every_form(own: Path, number: str, source: str, expected: str) -> None:
+    """A label with a stroke was a ratio, one with < had no number, and there were two signs of minus."""
+    (own / READING).write_text(f"It is {number}<!-- {source} -->.")
+    assert filled(own) == f"It is {expected}<!-- {source} -->."
+    (own / READING).write_text(filled(own))
+    assert unfounded(own) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("A -> B | c < 8 | tv", "the table has no number 'A -> B | c < 8 | tv'."),
+        ("A | c < 8", "a source must be row | column | metric, 'A | c < 8' was given."),
+        ("A | c < 8 | tv | n | n", "a source must be row | column | metric, 'A | c < 8 | tv | n | n' was"),
+        ("A | c < 8 | tv | median", "must be mean, sd, lo, hi, n, p_value or margin, 'median' was given"),
+        ("A | c < 8 | tv | role", "must be mean, sd, lo, hi, n, p_value or margin, 'role' was given."),
+        ("A | c < 8 | tv | bset", "must be mean, sd, lo, hi, n, p_value or margin, 'bset' was given."),
+    ],
+)
+def test_a_source_of_another_form_is_one_sentence_and_the_others_are_filled(
+    own: Path, folder: Path, source: str, said: str
+) -> None:
+    """It ended the ledger, and all readings behind it stayed as they were."""
+    own = own.rename(own.with_name("a_table_quick"))
+    (own / READING).write_text(f"It is 1.0<!-- {source} -->.")
+    (folder / READING).write_text(f"It is 9<!-- {SOURCE} | n -->.")
+    (sentence,) = fill_readings(folder.parent)
+    assert sentence.startswith("a_table_quick/reading.md: ")
+    assert said in sentence
+    assert (folder / READING).read_text().startswith("It is 10<")
+
+
+def test_a_reading_of_a_table_that_was_edited_is_left_as_it_is(folder: Path) -> None:
+    """The record was left out, and the reading was rewritten from its numbers."""
+    (folder / READING).write_text(text := f"It is 0.061<!-- {SOURCE} -->.")
+    table = folder / "table.csv"
+    table.write_text(table.read_text().replace("6.09", "7.09"))
+    assert fill_readings(folder.parent) == [
+        "pt_table1_quick/reading.md is left as it is: table.csv is not as it was recorded (digests.json)."
+    ]
+    assert (folder / READING).read_text() == text
+
+
+def test_a_reading_of_a_table_of_another_schema_is_left_as_it_is(own: Path) -> None:
+    (own / "table.csv").write_text("row,cell\n1,2\n")
+    (own / READING).write_text("It is 1.0<!-- A | c < 8 | tv -->.")
+    (sentence,) = fill_readings(own.parent)
+    assert "own_table_quick/reading.md is left as it is: its table.csv is of another schema" in sentence
 
 
 def test_a_reading_that_is_no_text_is_named_and_the_others_are_filled(folder: Path) -> None:

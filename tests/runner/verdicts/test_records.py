@@ -71,6 +71,34 @@ def test_runs_that_failed_or_are_not_there_are_counted(
     assert {(one.lost, one.absent) for one in record.numbers.values()} == {(lost, absent)}
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "verdict", "why"),
+    [
+        ("edlp_figure11_paper", ("DULA", "as published", "hessian_std"), "undecided", "{0} of {0} runs have"),
+        ("pt_table1_paper", ("DMALA", "MoG, c = 8", "mmd_exact"), "not comparable", "target, statistic"),
+    ],
+)
+def test_a_number_whose_runs_all_ended_without_a_value_is_undecided(
+    root: Path, name: str, place: tuple[str, str, str], verdict: str, why: str
+) -> None:
+    """It was not measured, or that of `quick` was taken."""
+    main([f"output_root={root}"])
+    before, folder = verdicts(root), root / "record" / name
+    (folder / DIGESTS).unlink()
+    frame = pd.read_csv(folder / "table.csv", dtype={"n": int, "runs": int})
+    own = (frame[["row", "cell", "metric"]] == list(place)).all(axis=1)
+    runs = int(frame.loc[own, "runs"].item())
+    frame.loc[own, ["mean", "lo", "hi", "sd"]] = None
+    frame.loc[own, "n"] = 0
+    frame.assign(without_value=frame["runs"] - frame["n"]).to_csv(folder / "table.csv", index=False)
+    main([f"output_root={root}"])
+    after = verdicts(root)
+    (changed,) = after[(before != after).any(axis=1)].to_dict("records")
+    assert (changed["verdict"], changed["scale"], changed["n"], changed["ours"]) == (verdict, "paper", 0, "")
+    assert changed["reason"].startswith(why.format(runs))
+    assert f"| - | - | **{verdict}** |" in (root / "record" / "verdicts" / "verdicts.md").read_text()
+
+
 def test_a_record_edited_by_hand_is_left_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([f"output_root={root}"])
     before = verdicts(root)

@@ -49,6 +49,16 @@ def test_runs_without_a_value_decide_nothing() -> None:
     assert verdict(replace(EVIDENCE, lost=2)) == (Verdict.undecided, "2 of 8 runs have no value")
 
 
+def test_runs_none_of_which_has_a_value_decide_nothing() -> None:
+    none = replace(EVIDENCE, ours=None, lost=4)
+    assert verdict(none) == (Verdict.undecided, "4 of 4 runs have no value")
+    absent = (Verdict.undecided, "4 of 4 runs have no value (4 of 5 runs are recorded)")
+    assert verdict(replace(none, absent=1)) == absent
+    assert verdict(replace(none, floor="floor void")) == (Verdict.not_rankable, "floor void")
+    assert verdict(replace(none, differs={"data": "half of it"})) == (Verdict.not_comparable, "data")
+    assert verdict(replace(none, lost=0)) == (Verdict.not_measured, "no record holds it")
+
+
 def test_a_verdict_from_a_part_of_the_runs_says_so() -> None:
     part = replace(EVIDENCE, absent=4)
     assert verdict(part) == (Verdict.agrees, "in our interval (6 of 10 runs are recorded)")
