@@ -13,6 +13,7 @@ from metrics.diffusion.generator_gap import (
     preconditioned_inverse_gap,
     rounding_error,
 )
+from metrics.diffusion.grid_domain import variance_outside
 from metrics.diffusion.langevin_generator import (
     NEGLIGIBLE,
     Grid,
@@ -39,8 +40,8 @@ class InverseGap:
 
     Attributes:
         kappa: extrapolated to spacing 0 from the two grids, whose error is of second order in the spacing.
-        error: difference from the finer grid's value, plus the rounding error. The error from the finite
-            domain, outside which the target is ignored, is not included.
+        error: difference from the finer grid's value, plus the rounding error, plus an estimate of what the
+            domain leaves out (`metrics.diffusion.grid_domain.variance_outside`).
         fine: kappa on the finer grid.
         coarse: on the coarser one.
         states: of the finer grid.
@@ -98,9 +99,10 @@ def inverse_gap(
         negligible: probability below which a cell is left out of a level.
 
     Raises:
-        ValueError: if a setting is out of range, the grid exceeds the memory, or kappa is too large.
+        ValueError: if a setting is out of range, the grid exceeds the memory, the target is not within the
+            box, or kappa is too large.
     """
-    check_grid(target, levels, rho, points, box, memory, negligible)
+    outside = check_grid(target, levels, rho, points, box, memory, negligible)
     fine = Grid(points, box, target.space.d)
     coarse = coarser(fine)
     (on_fine, rounding, states), (on_coarse, _, _) = (
@@ -108,7 +110,8 @@ def inverse_gap(
     )
     ratio = (coarse.spacing / fine.spacing) ** 2
     kappa = (ratio * on_fine - on_coarse) / (ratio - 1.0)
-    return InverseGap(kappa, abs(kappa - on_fine) + rounding * kappa, on_fine, on_coarse, states)
+    error = abs(kappa - on_fine) + (rounding + outside) * kappa
+    return InverseGap(kappa, error, on_fine, on_coarse, states)
 
 
 def coarser(grid: Grid) -> Grid:
@@ -124,11 +127,14 @@ def check_grid(
     box: float,
     memory: float,
     negligible: float = NEGLIGIBLE,
-) -> None:
-    """Checks the arguments of `inverse_gap`, at the cost of one evaluation of the target on the grid.
+) -> float:
+    """Checks the arguments of `inverse_gap`, at the cost of evaluating the target on a grid twice as wide.
+
+    Returns:
+        The relative error of kappa from what is outside the box, estimated.
 
     Raises:
-        ValueError: naming the invalid argument, or the largest grid that fits.
+        ValueError: naming the invalid argument, the largest grid that fits, or a box that holds the target.
     """
     whole_number("grid", points, 9)
     positive("box", box)
@@ -142,12 +148,13 @@ def check_grid(
         raise ValueError(f"a grid needs a target in one or two dimensions, this one has {d}")
     # The grid of one replica must fit before the number of cells that are kept can be computed.
     require_grid_fits(points, lambda n: 64.0 * n**d, memory)
-    if d == 1 and len(levels) == 1:
-        return
     grid = Grid(points, box, d)
+    if d == 1 and len(levels) == 1:
+        return variance_outside(target, levels, grid)
     U = log_density(target, grid)
     shares = [len(replica(U, level, grid, negligible).cells) / points**d for level in levels]
     require_grid_fits(points, lambda n: grid_bytes([int(share * n**d) for share in shares], d), memory)
+    return variance_outside(target, levels, grid)
 
 
 def _on(
@@ -157,7 +164,7 @@ def _on(
     U = log_density(target, grid)
     if grid.d == 1 and len(levels) == 1:
         level = levels[0]
-        log_pi = level.beta * U - 0.5 * grid.cells()[:, 0] ** 2 / level.scale**2
+        log_pi = level.log_density(U, grid.cells())
         log_edges = np.full(grid.points - 1, np.log(level.tau / grid.spacing**2))
         return line_inverse_gap(log_pi, log_edges), 1e-12, grid.points
     kappa, generator = replicated_inverse_gap([replica(U, level, grid, negligible) for level in levels], rho)
