@@ -33,14 +33,18 @@ from targets.target import Target
 
 REFERENCES = ("phi", "tempered")
 
+NEAR, FAR = 1.25, 10.0
+"""Factors between kappa on the two grids: up to which the error is of second order, and beyond which there is
+no answer."""
+
 
 @dataclass(frozen=True)
 class InverseGap:
     """kappa of a diffusion.
 
     Attributes:
-        kappa: extrapolated to spacing 0 from the two grids, whose error is of second order in the spacing.
-        error: difference from the finer grid's value, plus the rounding error, plus an estimate of what the
+        kappa: extrapolated to spacing 0 from the two grids (`extrapolated`).
+        error: that of the extrapolation, plus the rounding error, plus an estimate of what the
             domain leaves out (`metrics.diffusion.grid_domain.variance_outside`).
         fine: kappa on the finer grid.
         coarse: on the coarser one.
@@ -100,7 +104,7 @@ def inverse_gap(
 
     Raises:
         ValueError: if a setting is out of range, the grid exceeds the memory, the target is not within the
-            box, or kappa is too large.
+            box or not resolved, or kappa is too large.
     """
     outside = check_grid(target, levels, rho, points, box, memory, negligible)
     fine = Grid(points, box, target.space.d)
@@ -108,10 +112,30 @@ def inverse_gap(
     (on_fine, rounding, states), (on_coarse, _, _) = (
         _on(target, levels, rho, grid, negligible) for grid in (fine, coarse)
     )
-    ratio = (coarse.spacing / fine.spacing) ** 2
-    kappa = (ratio * on_fine - on_coarse) / (ratio - 1.0)
-    error = abs(kappa - on_fine) + (rounding + outside) * kappa
-    return InverseGap(kappa, error, on_fine, on_coarse, states)
+    kappa, error = extrapolated(on_fine, on_coarse, (coarse.spacing / fine.spacing) ** 2, points)
+    return InverseGap(kappa, error + (rounding + outside) * kappa, on_fine, on_coarse, states)
+
+
+def extrapolated(fine: float, coarse: float, ratio: float, points: int) -> tuple[float, float]:
+    """kappa at spacing 0, and its absolute error, of two grids whose squared spacings have `ratio`.
+
+    Where the two values differ by more than `NEAR` they are no longer of second order: their logarithms are
+    extrapolated, which keeps kappa positive, and the relative error is what one exceeds the other by.
+
+    Raises:
+        ValueError: if they differ by more than a factor of `FAR`: the grid does not resolve the target.
+    """
+    factor = max(fine / coarse, coarse / fine)
+    if factor > FAR:
+        raise ValueError(
+            f"grid={points} points do not resolve the target: kappa is {fine:.2g} on this grid and "
+            f"{coarse:.2g} on the one with two thirds of its intervals; give more points, or a smaller box"
+        )
+    if factor > NEAR:
+        kappa = fine * (fine / coarse) ** (1.0 / (ratio - 1.0))
+        return kappa, (factor - 1.0) * kappa
+    kappa = (ratio * fine - coarse) / (ratio - 1.0)
+    return kappa, abs(kappa - fine)
 
 
 def coarser(grid: Grid) -> Grid:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
+from metrics.diffusion.langevin_gap import check_grid, inverse_gap, langevin, reld
 from metrics.diffusion.langevin_generator import Level
 from targets import GaussianMixture, singular_mixture
 
@@ -29,9 +29,9 @@ def test_a_box_that_does_not_hold_the_target_is_refused_with_one_that_does(
 ) -> None:
     target = GaussianMixture(means, covariance=covariance).double()
     with pytest.raises(ValueError, match=re.escape(outside)) as refused:
-        inverse_gap(target, levels, 2.0, 61, 4.0)
+        check_grid(target, levels, 2.0, 61, 4.0, 8.0)
     (box,) = re.findall(r"; box=(\S+) holds them$", str(refused.value))
-    inverse_gap(target, levels, 2.0, 61, float(box) * 1.01)
+    assert check_grid(target, levels, 2.0, 61, 1.01 * float(box), 8.0) == 0.0
 
 
 @pytest.mark.parametrize("box", [2.6, 3.0, 3.5, 4.0])
