@@ -13,6 +13,7 @@ from metrics.diffusion.generator_gap import (
     preconditioned_inverse_gap,
     rounding_error,
 )
+from metrics.diffusion.grid_domain import variance_outside
 from metrics.diffusion.langevin_generator import (
     NEGLIGIBLE,
     Grid,
@@ -32,15 +33,19 @@ from targets.target import Target
 
 REFERENCES = ("phi", "tempered")
 
+NEAR, FAR = 1.25, 10.0
+"""Factors between kappa on the two grids: up to which the error is of second order, and beyond which there is
+no answer."""
+
 
 @dataclass(frozen=True)
 class InverseGap:
     """kappa of a diffusion.
 
     Attributes:
-        kappa: extrapolated to spacing 0 from the two grids, whose error is of second order in the spacing.
-        error: difference from the finer grid's value, plus the rounding error. The error from the finite
-            domain, outside which the target is ignored, is not included.
+        kappa: extrapolated to spacing 0 from the two grids (`extrapolated`).
+        error: that of the extrapolation, plus the rounding error, plus an estimate of what the
+            domain leaves out (`metrics.diffusion.grid_domain.variance_outside`).
         fine: kappa on the finer grid.
         coarse: on the coarser one.
         states: of the finer grid.
@@ -98,17 +103,39 @@ def inverse_gap(
         negligible: probability below which a cell is left out of a level.
 
     Raises:
-        ValueError: if a setting is out of range, the grid exceeds the memory, or kappa is too large.
+        ValueError: if a setting is out of range, the grid exceeds the memory, the target is not within the
+            box or not resolved, or kappa is too large.
     """
-    check_grid(target, levels, rho, points, box, memory, negligible)
+    outside = check_grid(target, levels, rho, points, box, memory, negligible)
     fine = Grid(points, box, target.space.d)
     coarse = coarser(fine)
     (on_fine, rounding, states), (on_coarse, _, _) = (
         _on(target, levels, rho, grid, negligible) for grid in (fine, coarse)
     )
-    ratio = (coarse.spacing / fine.spacing) ** 2
-    kappa = (ratio * on_fine - on_coarse) / (ratio - 1.0)
-    return InverseGap(kappa, abs(kappa - on_fine) + rounding * kappa, on_fine, on_coarse, states)
+    kappa, error = extrapolated(on_fine, on_coarse, (coarse.spacing / fine.spacing) ** 2, points)
+    return InverseGap(kappa, error + (rounding + outside) * kappa, on_fine, on_coarse, states)
+
+
+def extrapolated(fine: float, coarse: float, ratio: float, points: int) -> tuple[float, float]:
+    """kappa at spacing 0, and its absolute error, of two grids whose squared spacings have `ratio`.
+
+    Where the two values differ by more than `NEAR` they are no longer of second order: their logarithms are
+    extrapolated, which keeps kappa positive, and the relative error is what one exceeds the other by.
+
+    Raises:
+        ValueError: if they differ by more than a factor of `FAR`: the grid does not resolve the target.
+    """
+    factor = max(fine / coarse, coarse / fine)
+    if factor > FAR:
+        raise ValueError(
+            f"grid={points} points do not resolve the target: kappa is {fine:.2g} on this grid and "
+            f"{coarse:.2g} on the one with two thirds of its intervals; give more points, or a smaller box"
+        )
+    if factor > NEAR:
+        kappa = fine * (fine / coarse) ** (1.0 / (ratio - 1.0))
+        return kappa, (factor - 1.0) * kappa
+    kappa = (ratio * fine - coarse) / (ratio - 1.0)
+    return kappa, abs(kappa - fine)
 
 
 def coarser(grid: Grid) -> Grid:
@@ -124,11 +151,14 @@ def check_grid(
     box: float,
     memory: float,
     negligible: float = NEGLIGIBLE,
-) -> None:
-    """Checks the arguments of `inverse_gap`, at the cost of one evaluation of the target on the grid.
+) -> float:
+    """Checks the arguments of `inverse_gap`, at the cost of evaluating the target on a grid twice as wide.
+
+    Returns:
+        The relative error of kappa from what is outside the box, estimated.
 
     Raises:
-        ValueError: naming the invalid argument, or the largest grid that fits.
+        ValueError: naming the invalid argument, the largest grid that fits, or a box that holds the target.
     """
     whole_number("grid", points, 9)
     positive("box", box)
@@ -142,12 +172,13 @@ def check_grid(
         raise ValueError(f"a grid needs a target in one or two dimensions, this one has {d}")
     # The grid of one replica must fit before the number of cells that are kept can be computed.
     require_grid_fits(points, lambda n: 64.0 * n**d, memory)
-    if d == 1 and len(levels) == 1:
-        return
     grid = Grid(points, box, d)
+    if d == 1 and len(levels) == 1:
+        return variance_outside(target, levels, grid)
     U = log_density(target, grid)
     shares = [len(replica(U, level, grid, negligible).cells) / points**d for level in levels]
     require_grid_fits(points, lambda n: grid_bytes([int(share * n**d) for share in shares], d), memory)
+    return variance_outside(target, levels, grid)
 
 
 def _on(
@@ -157,7 +188,7 @@ def _on(
     U = log_density(target, grid)
     if grid.d == 1 and len(levels) == 1:
         level = levels[0]
-        log_pi = level.beta * U - 0.5 * grid.cells()[:, 0] ** 2 / level.scale**2
+        log_pi = level.log_density(U, grid.cells())
         log_edges = np.full(grid.points - 1, np.log(level.tau / grid.spacing**2))
         return line_inverse_gap(log_pi, log_edges), 1e-12, grid.points
     kappa, generator = replicated_inverse_gap([replica(U, level, grid, negligible) for level in levels], rho)

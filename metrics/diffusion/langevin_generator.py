@@ -43,6 +43,11 @@ class Level:
     tau: float = 1.0
     scale: float = math.inf
 
+    def log_density(self, U: Array, cells: Array) -> Array:
+        """log pi_k up to a constant at `cells` ``(n, d)``, of the target's `U` there ``(n,)``."""
+        found: Array = self.beta * U - 0.5 * (cells**2).sum(-1) / self.scale**2
+        return found
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -106,7 +111,7 @@ def replica(U: Array, level: Level, grid: Grid, negligible: float = NEGLIGIBLE) 
 
     Cells with a probability below `negligible` are left out; jumps to them and out of the domain are removed.
     """
-    log_pi = level.beta * U - 0.5 * (grid.cells() ** 2).sum(-1) / level.scale**2
+    log_pi = level.log_density(U, grid.cells())
     log_pi = log_pi - logsumexp(log_pi)
     cells = np.flatnonzero(log_pi > math.log(negligible))
     edges = (grid.neighbours()[cells][:, cells] * (level.tau / grid.spacing**2)).tocsr()

@@ -13,6 +13,10 @@ from samplers.hyperparameters import positive
 from samplers.kernel import Info
 from targets.checks import whole_number
 from targets.spaces import Real
+from targets.synthetic.gaussian_mixture import GaussianMixture
+
+ROUNDING = 1e-6
+"""Distance of a mean from 0, in state units, that is taken for 0."""
 
 
 class MeanNorm(Metric):
@@ -45,7 +49,7 @@ class MeanNorm(Metric):
             numbers of steps are those of comparisons.
 
     Raises:
-        UnsupportedMetric: if the target is not on the reals.
+        UnsupportedMetric: if the target is not on the reals, or its mean is known and not 0.
     """
 
     name = "mean_norm"
@@ -59,6 +63,11 @@ class MeanNorm(Metric):
         super().__init__(context)
         if not isinstance(context.target.space, Real):
             raise UnsupportedMetric(f"{self.name} needs a target on the reals; {context.target.space} is not")
+        mean = context.target.mean() if isinstance(context.target, GaussianMixture) else torch.zeros(1)
+        if (far := float(mean.norm())) > ROUNDING:
+            raise UnsupportedMetric(
+                f"{self.name} needs a target whose mean is 0; that of this one is {far:.3g} away"
+            )
         positive("metric.mean_norm.threshold", threshold)
         self.threshold, self.every = threshold, whole_number("metric.mean_norm.every", every)
         shape = (context.seeds, context.chains, context.target.space.d + 2)

@@ -27,6 +27,7 @@ from samplers.kernel import State
 from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
 from targets.randomness import Streams
+from targets.spaces import Real
 
 BLOCK_STEPS, BLOCK_SECONDS = 100, 1.0
 """The longest block of steps between two looks at NaN, progress, signals and the checkpoint."""
@@ -36,13 +37,25 @@ COUNTS = ("step", "evaluations", "seconds", "wall_seconds", "records")
 
 
 class NotANumberError(SeedError, DivergenceError):
-    """Chains of some seeds met a log density that is NaN or infinite, or stand at such an auxiliary."""
+    """Chains of some seeds met a log density that is NaN or infinite, or stand at such an auxiliary.
 
-    def __init__(self, target: str, step: int, seeds: list[int], auxiliary: str | None = None) -> None:
+    `unadjusted`: whether they take every move on the reals, so that their own step may have carried them off.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        step: int,
+        seeds: list[int],
+        auxiliary: str | None = None,
+        *,
+        unadjusted: bool = False,
+    ) -> None:
         said = f"The target {target} gave NaN or infinity as a log density"
         if auxiliary is not None:
             said = f"The auxiliary variable {auxiliary} of the chains on {target} became NaN or infinite"
-        super().__init__(f"{said} by step {step} (seed {', '.join(map(str, seeds))}).", seeds)
+        or_else = ", or the step size of the unadjusted sampler is too large" if unadjusted else ""
+        super().__init__(f"{said} by step {step} (seed {', '.join(map(str, seeds))}){or_else}.", seeds)
 
 
 @dataclass
@@ -100,7 +113,8 @@ class Sampling:
         self.walk()
         target = str(self.problem.config.target._target_)
         if bad := self.not_a_number():
-            raise NotANumberError(target, self.step, bad)
+            unadjusted = not self.problem.kernel.exact and isinstance(self.problem.target.space, Real)
+            raise NotANumberError(target, self.step, bad, unadjusted=unadjusted)
         for name in self.problem.kernel.persistent_aux:
             values = self.state.aux[name]
             own = of_chains(values, self.state.log_prob.shape)

@@ -29,6 +29,7 @@ def constrained() -> Bare:
 BARE, ONE_HOT, TABLE = Bare(), random_target(Categorical(2, 3)), corners()
 SINGLE = Table(Ordinal(1, 2), torch.zeros(2), torch.zeros(1, 1))
 HOLE = Table(Binary(1), torch.tensor([0.0, -torch.inf]), torch.zeros(1, 1))
+OFF_CENTRE = GaussianMixture([[-3.0, 0.0], [3.0, 0.0], [0.0, 4.0]]).double()
 LISTED = "kl kl_clipped tv log_mean_gap mmd mmd_exact mmd_unshared_features"
 STUDIED = "flat_mass hessian_spectrum local_entropy"
 MODED = "emc emc_per_sample ess_mode rhat_mode"
@@ -58,6 +59,7 @@ PREDICTIONS = "predictive_rmse validation_rmse predictive_log_likelihood"
         ("flatness", HOLE, "needs a target with density everywhere; some states of Table have none"),
         ("flatness", constrained(), "needs a target with density everywhere; some states of Bare have none"),
         ("mean_norm", BARE, "needs a target on the reals; Binary"),
+        ("mean_norm", OFF_CENTRE, "needs a target whose mean is 0; that of this one is 1.33 away"),
         (
             "level_occupancy",
             BARE,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from metrics.diffusion.diffusion_mixing import langevin_mixing
@@ -16,7 +17,11 @@ from metrics.diffusion.restricted_langevin_gap import restricted_gaps
 from metrics.enumeration.subsets import LEVEL, check_restriction, subsets
 from runner.tasks.gaps.methods import THEORY
 from samplers.hyperparameters import positive
+from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.target import Target
+
+ROUNDING = 1e-6
+"""Relative difference of two numbers that are the same."""
 
 FORMULAS = dict(zip(THEORY, (proposition_1, small_epsilon_limit), strict=True))
 
@@ -90,8 +95,28 @@ def of_theory(target: Target, method: str, task: Mapping[str, Any]) -> dict[str,
         raise ValueError(f"restrict must be null for method={method}, {task['restrict']!r} was given")
     positive("length", task["length"])
     positive("distance", task["distance"])
-    log_kappa = FORMULAS[method](float(task["length"]), float(task["distance"]), target.space.d)
+    length, distance = float(task["length"]), float(task["distance"])
+    _require_two_modes(target, method, length, distance)
+    log_kappa = FORMULAS[method](length, distance, target.space.d)
     return {"inverse_gap": _exp(log_kappa), "log_inverse_gap": log_kappa}
+
+
+def _require_two_modes(target: Target, method: str, length: float, distance: float) -> None:
+    """Refuses a formula for two equal Gaussians on another target, or with numbers that are not its own."""
+    if not isinstance(target, GaussianMixture) or not _two_alike(target):
+        raise ValueError(f"method={method} needs a mixture of two equal Gaussians, such as singular_mixture")
+    first, second = target.means.double()
+    width, apart = float(target.eigenvalues()[0, 0].sqrt()), float((second - first).norm())
+    for key, given, own in (("length", length, width), ("distance", distance, apart)):
+        if not math.isclose(given, own, rel_tol=ROUNDING):
+            raise ValueError(f"{key} must be {own:g}, as that of the target is, {given:g} was given")
+
+
+def _two_alike(target: GaussianMixture) -> bool:
+    """Whether there are two components, with one weight and one variance in all directions."""
+    spreads, weights = target.eigenvalues(), target.mode_weights()
+    alike = torch.allclose(spreads, spreads[:1, :1], rtol=ROUNDING) and torch.allclose(weights, weights[:1])
+    return len(target.means) == 2 and alike
 
 
 def _levels(method: str, task: Mapping[str, Any], target: Target) -> tuple[tuple[Level, ...], float]:

@@ -17,7 +17,7 @@ from runner.models.learned_values import check_training
 from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
-from runner.tasks.gaps.methods import DIFFUSIONS, KERNEL, METHODS, THEORY
+from runner.tasks.gaps.methods import DIFFUSIONS, KERNEL, METHODS, THEORY, why_unread
 from runner.tasks.task import Parts, PerSeedTask, span
 from targets.checks import one_of, positive_number
 
@@ -47,6 +47,13 @@ class SpectralGap(PerSeedTask):
         """Without metrics, since there are no draws; without the sampler where the gap is a diffusion's."""
         read = {"target": target_identity(parts["target"]), "task": parts["task"]}
         return {**read, "sampler": parts["sampler"]} if parts["task"].get("method") == KERNEL else read
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        """Keys of the other methods, and the sampler where the gap is not a kernel's."""
+        method = config.task.method
+        if key.startswith("task."):
+            return why_unread(node(config, "task"), key.split(".")[1])
+        return None if method == KERNEL else f"task.method={method} has no sampler"
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         on_grid = [int(config.task.grid) for config in configs if config.task.method in DIFFUSIONS]

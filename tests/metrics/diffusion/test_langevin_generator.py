@@ -18,7 +18,7 @@ from metrics.diffusion.generator_gap import (
     factorised_inverse_gap,
     preconditioned_inverse_gap,
 )
-from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
+from metrics.diffusion.langevin_gap import extrapolated, inverse_gap, langevin, reld
 from metrics.diffusion.langevin_generator import (
     GIB,
     Grid,
@@ -319,6 +319,23 @@ def test_what_cannot_be_computed_is_refused(compute: Callable[[], object], words
 
 def narrow(epsilon: float, box: float) -> object:
     return inverse_gap(Modes(epsilon, d=2), langevin(), 1.0, 61, box)
+
+
+def test_a_grid_that_does_not_resolve_the_target_is_refused() -> None:
+    words = r"^grid=161 points do not resolve the target: kappa is 1\.9e\+80 on this grid and 2\.4e\+78 on"
+    with pytest.raises(ValueError, match=words):
+        inverse_gap(Modes(0.05), langevin(), 0.0, 161, 4.0)
+
+
+def test_far_from_second_order_the_error_is_no_extrapolation() -> None:
+    exact = inverse_gap(Modes(0.05), langevin(), 0.0, 12801, 4.0).kappa
+    found = inverse_gap(Modes(0.05), langevin(), 0.0, 401, 4.0)
+    assert found.fine > 1.25 * found.coarse
+    assert found.error > abs(found.kappa - exact)
+    # Replica exchange is faster on a coarse grid or slower: kappa is positive either way.
+    kappa, error = extrapolated(1.0, 3.0, 2.25, 9)
+    assert 0 < kappa < 1
+    assert error == pytest.approx(2.0 * kappa)
 
 
 def test_bounds_and_asymptotics_on_two_modes() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from runner.config.compose import compose
 from runner.problem.build import build
-from runner.tasks.sample import NotANumberError, begin
+from runner.tasks.sample import NotANumberError, Sampling, begin
 from samplers.proposals.entropic_langevin import THETA_A
 
 SAYS = r"^The auxiliary variable theta_a of the chains on \S+ became NaN or infinite by step \d \(seed 8\)\.$"
@@ -30,3 +32,31 @@ def test_an_auxiliary_that_is_no_number_fails_its_seed(tempered: tuple[str, ...]
     with pytest.raises(NotANumberError, match=SAYS) as error:
         work.advance()
     assert error.value.seeds == [8]
+
+
+@pytest.mark.parametrize(
+    ("sampler", "ends"),
+    [
+        (
+            ("sampler=ula", "sampler.step_size=3"),
+            ", or the step size of the unadjusted sampler is too large.",
+        ),
+        (("sampler=mala", "sampler.step_size=3"), "(seed 7)."),
+    ],
+)
+def test_an_unadjusted_sampler_that_diverges_does_not_blame_the_target_alone(
+    sampler: tuple[str, ...], ends: str
+) -> None:
+    one = ("target=gaussian_mixture", "target.means=[[0]]", "task.chains=3", "task.steps=1000", "metric=jump")
+    work = begin(build(compose([*one, *sampler])), [7])
+    if sampler[0] == "sampler=mala":
+        # Chains that accept and reject do not run away: here it is the target.
+        work.state = replace(work.state, log_prob=torch.full_like(work.state.log_prob, torch.nan))
+    with pytest.raises(NotANumberError, match="NaN or infinity as a log density") as error:
+        advance_to_the_end(work)
+    assert str(error.value).endswith(ends)
+
+
+def advance_to_the_end(work: Sampling) -> None:
+    while not work.done:
+        work.advance()

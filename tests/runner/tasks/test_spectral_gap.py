@@ -23,7 +23,7 @@ from runner.report.table_shape import table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
 from runner.tasks.run_identity import run_ids
-from tests.support.commands import Call, assert_refused, measured, summary
+from tests.support.commands import Call, assert_refused, measured, refusal, summary
 
 SINGULAR = ("task=spectral_gap", "target=singular_mixture", "target.epsilon=0.3")
 BERNOULLI = ("task=spectral_gap", "target=bernoulli4", "sampler=gibbs")
@@ -75,10 +75,11 @@ def test_the_anchors_of_reld(call: Call) -> None:
 
 
 def test_what_theory_says_stands_beside(call: Call) -> None:
-    narrow = ("target.epsilon=0.1", "task.length=0.1", "task.distance=2.0", "task.grid=1201")
-    ld, bound, barrier = (
-        result(call, *SINGULAR[:2], *narrow, f"task.method={method}")["inverse_gap"]
-        for method in ("ld", "proposition1", "barrier")
+    narrow, theory = (*SINGULAR[:2], "target.epsilon=0.1"), ("task.length=0.1", "task.distance=2.0")
+    ld = result(call, *narrow, "task.method=ld", "task.grid=1201")["inverse_gap"]
+    bound, barrier = (
+        result(call, *narrow, *theory, f"task.method={method}")["inverse_gap"]
+        for method in ("proposition1", "barrier")
     )
     assert bound <= ld
     assert barrier == pytest.approx(ld, rel=0.02)
@@ -227,3 +228,54 @@ def test_an_exponential_growth_is_fitted_as_one() -> None:
     (said,) = growing(shape, Results(tuple(runs)))
     assert said.startswith("kappa, A: grows as exp(p eps^-2) with p = 0.40 (95 % interval 0.40 to 0.40)")
     assert "of its logarithm against eps^-2 1.000" in said
+
+
+UNREAD = [
+    ("task.method=ld task.tau=5", "task.tau", "only task.method=reld reads it"),
+    ("task.method=mreld task.length=0.3 task.rho=50", "task.rho", "only task.method=reld reads it"),
+    ("task.method=ld task.scale=2", "task.scale", "only task.method=mreld or reld reads it"),
+    ("task.method=reld task.levels=3", "task.levels", "only task.method=mreld reads it"),
+    ("task.method=ld task.radius=2", "task.radius", "only task.restrict=ball reads it"),
+    ("task.method=ld sampler.step_size=2", "sampler.step_size", "task.method=ld has no sampler"),
+    (
+        "task.method=mreld task.length=0.3 task.choice=synchronised task.alpha=1",
+        "task.alpha",
+        "only task.choice=geometric reads it",
+    ),
+    (
+        "task.method=barrier task.length=0.3 task.distance=2 task.grid=99",
+        "task.grid",
+        "only task.method=ld or mreld or reld reads it",
+    ),
+]
+
+
+def test_keys_that_a_method_does_not_read_are_refused() -> None:
+    """Each value was a run of its own, and a row of the same numbers."""
+    for given, key, why in UNREAD:
+        said = refusal(*SINGULAR, "sampler=mala", *given.split())
+        assert said.startswith(f"{key} must be left out, since {why}; "), said
+    assert refusal("-m", *SINGULAR, "task.method=ld", "task.tau=1,5,9").startswith(
+        "task.tau must be left out"
+    )
+    assert refusal("-m", *SINGULAR, "task.method=ld,barrier", "task.tau=1,5").startswith(
+        "task.tau must be left"
+    )
+
+
+def test_theory_is_for_the_two_modes_that_the_target_has() -> None:
+    two = "task.length=0.1 task.distance=2 target=gaussian_mixture target.covariance=0.01"
+    needs = "needs a mixture of two equal Gaussians, such as singular_mixture."
+    assert_refused(
+        ("task=spectral_gap",),
+        [
+            (f"task.method=barrier {two} target.means=[[0]]", f"method=barrier {needs}"),
+            (f"task.method=proposition1 {two} target.means=[[-1],[0],[1]]", f"method=proposition1 {needs}"),
+            (f"task.method=barrier {two} target.means=[[-1],[1]] target.weights=[0.3,0.7]", needs),
+            (f"task.method=barrier {two} target.means=[[-2],[2]]", "task.distance must be 4, as that of"),
+            (
+                "task.method=barrier task.length=0.1 task.distance=2 target=singular_mixture",
+                "task.length must be",
+            ),
+        ],
+    )
