@@ -91,7 +91,7 @@ def _shape(name: str, composed: dict[str, Any], names: Names) -> TableShape:
 def _by_given_name(
     reduced: Mapping[str, str], composed: Mapping[str, Any], overrides: Sequence[str]
 ) -> dict[str, str]:
-    """`reduced`, with the scale that `overrides` choose under the name that ``scale.name=`` gives it there."""
+    """`reduced`, the scale that `overrides` choose under the name that ``scale.name=`` gives it there."""
     given = {each.key_or_group: each for each in parse(overrides)}
     name, scale = given.get("scale.name"), given.get("scale")
     if name is None or any(each is not None and each.is_sweep_override() for each in (name, scale)):

@@ -31,7 +31,7 @@ metrics:
     [
         (
             ("{v2: PT-DMALA}", "{v2: PT-DMLAA}"),
-            "table.rows[1].published.v2 is 'PT-DMLAA'; did you mean 'PT-DMALA'? pt_dlp.csv holds there: AB, ACS,",
+            "table.rows[1].published.v2 is 'PT-DMLAA'; did you mean 'PT-DMALA'? pt_dlp.csv holds there: AB,",
         ),
         (("{v1: DMALA,", "{v1: PT-DMALA,"), "table.rows[0].published.v1 is 'PT-DMALA'"),
         (("MoG c=8", "MoG 8"), "table.columns[0].published is 'MoG 8'; did you mean 'MoG c=8'?"),
