@@ -43,10 +43,11 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
+    from runner.report.recorded.record import check_recordable, record
     from runner.report.runs.stored_results import gather
     from runner.report.runs.unmeasured import unmeasured
     from runner.store.damaged_runs import damaged_runs
-    from runner.store.folder_digests import DIGESTS, write_digests
+    from runner.store.folder_digests import begin_changes, write_digests
     from runner.store.run_store import Store, old_runs
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
@@ -56,6 +57,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
     results = gather(experiment, shape, jobs, Store(root))
+    if keep:
+        check_recordable(experiment, scale, results, RECORD)
     for said in unmeasured(experiment, shape, results):
         warn(said)
     shape = shape.restricted(results.columns, results.rows)
@@ -64,13 +67,17 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
 
     folder = root / "tables" / experiment / scale
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / DIGESTS).unlink(missing_ok=True)
+    earlier = begin_changes(folder)
     files = [*write_table(folder, summary.records(shape), page), write_overrides(folder, overrides)]
     figures = write_figures(shape, results, folder)
     imported()  # a figure is a hundred thousand objects that are in use: the collector would find nothing
-    write_digests(folder, [*files, *(path.name for path in figures)])
+    write_digests(folder, [*files, *(path.name for path in figures)], earlier)
     logger = logger_of(jobs[0].config)
     logger.table(experiment, scale, folder)
+    kept = None
+    if keep:  # before anything is printed: whoever reads may close the pipe
+        rendered = [*(folder / name for name in files), *figures]
+        kept = record(experiment, scale, shape, results, rendered, RECORD, overrides)
     show_page(page)
     damaged = damaged_runs(run.folder for run in results.runs if run.status == "damaged")
     for said in (damaged, old_runs(root)):
@@ -79,10 +86,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     for place in logger.places():
         print(place)
     show_sweep(jobs, (), overrides)
-    if keep:
-        from runner.report.recorded.record import record
-
-        print(f"Recorded in {record(experiment, scale, shape, results, folder, RECORD, overrides)}")
+    if kept is not None:
+        print(f"Recorded in {kept}")
     return folder
 
 

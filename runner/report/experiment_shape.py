@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from omegaconf import OmegaConf
 
 from runner.config.experiments.changing_overrides import changing_overrides
 from runner.config.experiments.experiment_file import check_scales, experiment_content
-from runner.config.overrides import EXPERIMENT, Names
+from runner.config.overrides import EXPERIMENT, Names, parse
 from runner.execution.errors import UserError, nearest, unknown
 from runner.report.published import published_numbers
 from runner.report.runs.job_places import JobLike, placed_runs
@@ -33,6 +33,7 @@ def experiment_shape(name: str, overrides: Sequence[str] = ()) -> TableShape:
     if "table" not in composed:
         raise UserError(f"Experiment {name} has no table block.")
     shape = _shape(name, composed, names)
+    shape.reduced = _by_given_name(shape.reduced, composed, overrides)
     if changing := changing_overrides(name, overrides):
         shape.notes.append(
             f"Overrides: {', '.join(changing)}; captions and notes describe the experiment without them."
@@ -85,6 +86,20 @@ def _shape(name: str, composed: dict[str, Any], names: Names) -> TableShape:
     shape = table_shape(name, OmegaConf.create(composed).table)
     check_scales(f"table.reduced of the experiment {name}", shape.reduced, composed, names)
     return shape
+
+
+def _by_given_name(
+    reduced: Mapping[str, str], composed: Mapping[str, Any], overrides: Sequence[str]
+) -> dict[str, str]:
+    """`reduced`, the scale that `overrides` choose under the name that ``scale.name=`` gives it there."""
+    given = {each.key_or_group: each for each in parse(overrides)}
+    name, scale = given.get("scale.name"), given.get("scale")
+    if name is None or any(each is not None and each.is_sweep_override() for each in (name, scale)):
+        return dict(reduced)
+    chosen = (composed.get("scale") or {}).get("name") if scale is None else scale.value()
+    said, label = reduced.get(str(chosen)), str(name.value())
+    others = {key: text for key, text in reduced.items() if key != label}
+    return others if said is None else {**others, label: said}
 
 
 def _check_rows(name: str, shape: TableShape, swept: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import csv
 import functools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -65,8 +65,8 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
     """The published numbers of the versions that the table's `published` block names.
 
     Raises:
-        UserError: if the file is not in conf/published, lacks a version that the table names, or has a
-            mistake.
+        UserError: if the file is not in conf/published or has a mistake, or lacks a version that the table
+            names or, of it, a sampler, a metric or a setting.
     """
     if shape.published is None:
         return PublishedNumbers({})
@@ -86,7 +86,33 @@ def published_numbers(shape: TableShape) -> PublishedNumbers:
                 f"{path.name} holds: {'; '.join(held)}."
             )
         numbers |= {(label, *place): number for place, number in found.items()}
+    for place, name, names in _names(shape, numbers):
+        if name not in names:
+            raise UserError(
+                f"{place} is '{name}'{nearest(name, names) or ','} {path.name} holds there: {listed(names)}."
+            )
     return PublishedNumbers(numbers)
+
+
+def _names(
+    shape: TableShape, numbers: Collection[tuple[str, str, str, str]]
+) -> Iterator[tuple[str, str, set[str]]]:
+    """Each published name in the table: where it stands, the name, and those that the file has there.
+
+    A column has one name for all versions, not each of which needs to have that setting.
+    """
+    metrics, settings, samplers = (
+        {version: {key[part] for key in numbers if key[0] == version} for version in shape.versions}
+        for part in (1, 2, 3)
+    )
+    of_metrics, of_rows = ([each.published for each in part] for part in (shape.metrics, shape.rows))
+    for kind, entries, held in (("metrics", of_metrics, metrics), ("rows", of_rows, samplers)):
+        for place, published in enumerate(entries):
+            for version, name in published.items():
+                yield f"table.{kind}[{place}].published.{version}", name, held[version]
+    for place, column in enumerate(shape.columns):
+        if column.published is not None:
+            yield f"table.columns[{place}].published", column.published, set().union(*settings.values())
 
 
 @functools.cache

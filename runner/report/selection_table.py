@@ -15,7 +15,7 @@ from runner.report.published import PublishedNumbers
 from runner.report.selection.grid import Grid, grid_of
 from runner.report.selection.grid_figures import add_intervals, left_out, line_grid
 from runner.report.selection.stored_runs import StoredRun
-from runner.store.folder_digests import DIGESTS, write_digests
+from runner.store.folder_digests import begin_changes, write_digests
 from runner.store.short_hash import short_hash
 
 LONGEST = 60
@@ -56,7 +56,7 @@ def write_runs(
     name = re.sub(r"[^A-Za-z0-9=,.]+", "_", " ".join(conditions))[:LONGEST].strip("_") or "all"
     folder = root / "tables" / "runs" / f"{name}-{short_hash({'conditions': list(conditions)})[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / DIGESTS).unlink(missing_ok=True)
+    earlier = begin_changes(folder)
     add_intervals(grid, sort)
     for sentence in (said := left_out(grid, sort)):
         print(sentence)
@@ -66,5 +66,5 @@ def write_runs(
     figures = write_figures(grid.shape, grid.results, folder)
     if (lines := line_grid(runs, grid, sort)) is not None:
         figures += write_figures(lines.shape, lines.results, folder)
-    write_digests(folder, [*files, *(path.name for path in figures)])
+    write_digests(folder, [*files, *(path.name for path in figures)], earlier)
     return folder

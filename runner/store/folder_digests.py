@@ -16,9 +16,23 @@ DIGESTS = "digests.json"
 """That file, in a folder that has no other."""
 
 
-def write_digests(folder: Path, names: Iterable[str]) -> None:
-    """Writes the digests of these files into a file of its own."""
-    write_json(folder / DIGESTS, {FILES: {name: digest_of((folder / name).read_bytes()) for name in names}})
+def begin_changes(folder: Path) -> list[str]:
+    """Removes the digests, as files are about to change; the names of those that had one."""
+    content = read_json(folder / DIGESTS) or {}
+    (folder / DIGESTS).unlink(missing_ok=True)
+    return list(content.get(FILES, {}))
+
+
+def write_digests(folder: Path, names: Iterable[str], earlier: Iterable[str] = ()) -> None:
+    """Writes the digests of these files into a file of its own.
+
+    Args:
+        earlier: what `begin_changes` gave; those of them that are not among `names` are removed.
+    """
+    digests = {name: digest_of((folder / name).read_bytes()) for name in names}
+    for name in set(earlier) - set(digests):
+        (folder / Path(name).name).unlink(missing_ok=True)
+    write_json(folder / DIGESTS, {FILES: digests})
 
 
 def damaged_files(folder: Path) -> list[str]:

@@ -35,6 +35,8 @@ class Entry:
         published: the paper's number by version.
         best: whether it is the best of the exact samplers in its column, or equal to it.
         p_value: paired t-test against the best, adjusted for its choice (`p_values_against`).
+        untested: whether there is a best, and no test against it: fewer than two seeds that both have, or
+            differences that do not vary.
         closed_form: whether `interval` holds the expectation in closed form and not a mean of runs.
         beats_best: whether a variant, which does not compete, has a better mean than the best sampler.
         within_floor: whether it is not significantly worse than the row that is the metric's floor.
@@ -53,6 +55,7 @@ class Entry:
     published: dict[str, Published] = field(default_factory=dict)
     best: bool = False
     p_value: float | None = None
+    untested: bool = False
     closed_form: bool = False
     beats_best: bool = False
     within_floor: bool = False
@@ -200,6 +203,7 @@ def _entries(
                 published={version: number for version, number in printed.items() if number is not None},
                 best=name == best or name in ties,
                 p_value=p_values.get(name),
+                untested=name in p_values and p_values[name] is None and name not in ties,
                 beats_best=better and row.role is Role.variant,
                 closed_form=known[name],
                 within_floor=name != metric.floor

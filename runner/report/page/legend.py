@@ -14,6 +14,9 @@ INEXACT, NOT_SIGNIFICANT, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡",
 AVERAGED = "averaged over seeds where these have problems of their own"
 """What is said of closed forms that differ between seeds, each of which may be an instance of the target."""
 
+MOST_NAMED = 8
+"""Rows that are named where a sentence is of some; a table of any runs may have hundreds."""
+
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """Those that exist as superscripts in plain text: there is no superscript q."""
 
@@ -86,6 +89,11 @@ def explanations(
             f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds; p of at "
             "least 0.05, Holm-adjusted over all pairs of samplers, since the same numbers chose the best)."
         )
+    if any(entry.most > 1 for entry in entries) and (untested := _untested(shape, entries)):
+        sentences.append(
+            f"No test against the best, and so no {NOT_SIGNIFICANT} (fewer than two seeds that both have, or "
+            f"differences that do not vary): {untested}."
+        )
     if any(entry.beats_best for entry in entries):
         sentences.append(f"{BEATS_BEST}: a row that does not compete has a better mean than the best.")
     if any(entry.within_floor for entry in entries):
@@ -112,6 +120,21 @@ def explanations(
             "none or failed. The mean is of these a alone, and is compared with no other."
         )
     return sentences
+
+
+def _untested(shape: TableShape, entries: Sequence[Entry]) -> str:
+    """The rows that are not tested, and of which numbers where that is not all of them; of many the first."""
+    ranked = {(entry.metric, entry.column) for entry in entries if entry.best}
+    metrics, columns = ({place[part] for place in ranked} for part in (0, 1))
+    places: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.untested:
+            parts = [shape.metric(entry.metric).name] * (len(metrics) > 1)
+            parts += [entry.column] * (len(columns) > 1)
+            places.setdefault(entry.row, []).append(", ".join(parts))
+    named = [f"{row} ({'; '.join(own)})" if len(own) < len(ranked) else row for row, own in places.items()]
+    more = f"; and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return "; ".join(named[:MOST_NAMED]) + more
 
 
 def threads_note(threads: Sequence[int]) -> list[str]:

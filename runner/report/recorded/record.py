@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json, write_text
 from runner.report.budget import budget, cost_of_runs
 from runner.report.page.kept_overrides import SCALE, choosing
+from runner.report.recorded.lost import check_nothing_lost
 from runner.report.recorded.said import SAID, said_by
 from runner.report.recorded.seed_values import SEEDS, seed_values
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
-from runner.store.folder_digests import DIGESTS, write_digests
+from runner.store.folder_digests import begin_changes, write_digests
 
 RECORDED = {".csv", ".md", ".tex", ".png", ".pdf"}
 
@@ -58,30 +59,45 @@ def manifest(
     }
 
 
+def check_recordable(experiment: str, scale: str, results: Results, root: Path) -> Path:
+    """The folder below `root` in which `record` keeps `results`.
+
+    Raises:
+        UserError: if no run is done, so that there is nothing to record, or the record that is there has what
+            `results` lack.
+    """
+    if results.done == 0:
+        raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
+    folder = root / f"{experiment}_{scale}"
+    check_nothing_lost(folder, scale, results)
+    return folder
+
+
 def record(
     experiment: str,
     scale: str,
     shape: TableShape,
     results: Results,
-    rendered: Path,
+    rendered: Iterable[Path],
     root: Path,
     overrides: Sequence[str] = (),
 ) -> Path:
-    """Copies the files of `rendered` into ``root/<experiment>_<scale>``, beside seeds and a manifest.
+    """Copies the files `rendered` into ``root/<experiment>_<scale>``, beside seeds and a manifest.
+
+    Files of the earlier record that are not among these are removed; a reading is none of them.
 
     Args:
+        rendered: what was written of the table now; the kinds of `RECORDED` are kept.
         overrides: what the command of the table had besides the experiment; the manifest keeps those that
             choose runs.
 
     Raises:
-        UserError: if no run is done, so that there is nothing to record.
+        UserError: as of `check_recordable`.
     """
-    if results.done == 0:
-        raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
-    folder = root / f"{experiment}_{scale}"
+    folder = check_recordable(experiment, scale, results, root)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / DIGESTS).unlink(missing_ok=True)
-    files = [path for path in sorted(rendered.iterdir()) if path.suffix in RECORDED]
+    earlier = begin_changes(folder)
+    files = [path for path in rendered if path.suffix in RECORDED]
     for path in files:
         if path.suffix == ".md":
             write_text(folder / path.name, shareable(path.read_text(encoding="utf-8")))
@@ -89,5 +105,5 @@ def record(
             shutil.copyfile(path, folder / path.name)
     write_text(folder / SEEDS, seed_values(shape, results))
     write_json(folder / "manifest.json", manifest(experiment, scale, shape, results, overrides))
-    write_digests(folder, [*(path.name for path in files), SEEDS, "manifest.json"])
+    write_digests(folder, [*(path.name for path in files), SEEDS, "manifest.json"], earlier)
     return folder

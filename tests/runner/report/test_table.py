@@ -331,7 +331,7 @@ def test_a_table_without_runs_is_a_table_of_dashes(
     monkeypatch.setattr(draw_figures, "DPI", 50)
     assert draw_figures.write_figures(shape, results, tmp_path)
     with pytest.raises(UserError, match="nothing to record"):
-        record("small", "smoke", shape, results, tmp_path, tmp_path / "record")
+        record("small", "smoke", shape, results, [], tmp_path / "record")
 
 
 def test_figures_are_the_same_bytes_from_the_same_runs(
@@ -367,10 +367,11 @@ def test_record_keeps_the_table_its_seeds_and_how_it_was_measured(
     rendered = tmp_path / "rendered"
     rendered.mkdir()
     again = "For the rest: `python -m runner{} scale=smoke{}`"
-    for name in ("table.md", "figure.png", "scratch.tmp"):
-        (rendered / name).write_text(again.format(" output_root=/tmp/o", " 'output_root=/tmp/my runs'"))
+    files = [rendered / name for name in ("table.md", "figure.png", "scratch.tmp")]
+    for path in files:
+        path.write_text(again.format(" output_root=/tmp/o", " 'output_root=/tmp/my runs'"))
     given = ("scale=smoke", "target.dataset=digits,mnist", f"output_root={tmp_path}")
-    folder = record("small", "smoke", shape, results, rendered, tmp_path / "record", given)
+    folder = record("small", "smoke", shape, results, files, tmp_path / "record", given)
     assert json.loads((folder / "manifest.json").read_text())["overrides"] == ["target.dataset=digits,mnist"]
     kept = ["digests.json", "figure.png", "manifest.json", "seeds.csv", "table.md"]
     assert sorted(path.name for path in folder.iterdir()) == kept

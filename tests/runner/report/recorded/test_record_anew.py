@@ -1,0 +1,154 @@
+"""Tables that are recorded where a record is already: what is refused, what is removed, what is said when."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from runner import table
+from runner.config.sources.edited_files import forget_files
+from runner.files.atomic_files import read_json
+from runner.store.folder_digests import DIGESTS, FILES, damaged_files
+from tests.support.commands import finished
+
+EXPERIMENT = """
+# @package _global_
+experiment: again
+sweep:
+  grid: {target: [mog], target.components: [2, 4]}
+  rows:
+    - {row: Gibbs, sampler: gibbs}
+    - {row: DMALA, sampler: dmala}
+  overrides: {task.start: uniform, task.steps: 4, task.chains: 4, metric: standard}
+  seeds: {smoke: 2}
+table:
+  title: Recorded again
+  caption: For the tests.
+  rows: [{row: Gibbs}, {row: DMALA}]
+  columns:
+    - {label: two, where: {target.components: 2}}
+    - {label: four, where: {target.components: 4}}
+  metrics: [{metric: emc, name: EMC, direction: max}]
+  figures:
+    - {name: figure, panels: [{kind: intervals, title: EMC, metric: emc, columns: [two]}]}
+    - {name: other, panels: [{kind: intervals, title: EMC, metric: emc, columns: [two]}]}
+"""
+OTHER = EXPERIMENT.splitlines()[-1]
+
+Command = Callable[..., int]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the experiment, and its runs in ``scratch``."""
+    folder = tmp_path_factory.mktemp("again")
+    (folder / "conf" / "experiment").mkdir(parents=True)
+    (folder / "conf" / "experiment" / "again.yaml").write_text(EXPERIMENT)
+    finished(folder / "scratch", "-m", "+experiment=again", "scale=smoke", f"--config-dir={folder / 'conf'}")
+    return folder
+
+
+@pytest.fixture
+def command(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The table's command, in a copy of the folder."""
+    shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    words = ["scale=smoke", f"hydra.searchpath=[file://{tmp_path / 'conf'}]", "output_root=scratch"]
+    return lambda *more: table.main(["again", *words, *more])
+
+
+RECORD = Path("outputs") / "record" / "again_smoke"
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("words", "lacks"),
+    [
+        (["sampler=dmala"], "the row 'Gibbs'"),
+        (["target.components=4"], "the column 'two'"),
+        (["seed=0"], "seed 1 of 'Gibbs' in 'two'"),
+    ],
+)
+def test_a_part_does_not_take_the_place_of_the_whole_table(
+    words: list[str], lacks: str, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is recorded beside it by another name of the scale, or once the whole table's is taken away."""
+    assert command("--record") == 0
+    (RECORD / "reading.md").write_text("Read.")
+    before = content(RECORD)
+    capsys.readouterr()
+    assert command(*words, "--record") == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"The record {RECORD} has {lacks}, which this table lacks" in said.err
+    assert "scale.name=smoke-PART records" in said.err
+    assert content(RECORD) == before
+    assert command(*words, "scale.name=smoke-part", "--record") == 0
+    assert content(RECORD) == before
+    (RECORD / "table.csv").unlink()
+    assert command(*words, "--record") == 0
+    assert (RECORD / "reading.md").read_text() == "Read."
+
+
+def test_a_record_without_its_seeds_is_compared_by_their_number(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("--record") == 0
+    (RECORD / "seeds.csv").unlink()
+    assert command("seed=1", "--record") == 2
+    assert "has 2 seeds of 'Gibbs' in 'two', and not 1, which" in capsys.readouterr().err
+    (RECORD / "table.csv").write_text("")
+    assert command("--record") == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_table_with_more_takes_the_place_of_its_record(command: Command) -> None:
+    assert command("sampler=dmala", "--record") == 0
+    assert command("--record") == 0
+    assert set(pd.read_csv(RECORD / "table.csv")["row"]) == {"Gibbs", "DMALA"}
+
+
+def test_figures_of_earlier_renderings_are_neither_kept_nor_recorded(command: Command) -> None:
+    assert command("--record") == 0
+    reading, experiment = RECORD / "reading.md", Path("conf") / "experiment" / "again.yaml"
+    reading.write_text("Read.")
+    assert (RECORD / "other.png").exists()
+    experiment.write_text(EXPERIMENT.replace(OTHER, ""))
+    forget_files()
+    rendered = Path("scratch") / "tables" / "again" / "smoke"
+    (rendered / "mine.png").write_bytes(b"")
+    assert command("--record") == 0
+    for folder in (rendered, RECORD):
+        digested = (read_json(folder / DIGESTS) or {})[FILES]
+        assert not [name for name in (*digested, *content(folder)) if name.startswith("other")]
+        assert "figure.png" in digested
+        assert damaged_files(folder) == []
+    assert reading.read_text() == "Read."
+    assert (rendered / "mine.png").exists()
+    assert not (RECORD / "mine.png").exists()
+
+
+def test_a_table_is_recorded_before_its_page_is_printed(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads the page, such as head, may close the pipe first."""
+
+    def closed(_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("runner.report.page.terminal.show_page", closed)
+    with pytest.raises(BrokenPipeError):
+        table.render(
+            "again",
+            ["scale=smoke", f"hydra.searchpath=[file://{Path.cwd() / 'conf'}]", "output_root=scratch"],
+            keep=True,
+        )
+    assert damaged_files(RECORD) == []
+    assert (RECORD / "table.md").exists()
