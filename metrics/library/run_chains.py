@@ -18,7 +18,8 @@ from targets.checks import whole_number
 from targets.function_target import FunctionTarget
 from targets.trial.claims import try_claims
 from targets.trial.pairwise_terms import try_pairwise_terms
-from targets.trial.target_trial import require_target, try_modes, try_probabilities, try_target
+from targets.trial.probabilities_trial import try_probabilities
+from targets.trial.target_trial import require_target, try_modes, try_target
 
 BURN_IN = 0.2
 """Share of the steps before the first draw, as in ``conf/task/sample.yaml``."""

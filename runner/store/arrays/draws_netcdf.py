@@ -31,9 +31,9 @@ def require_netcdf(key: str) -> None:
 def posterior_file(suite: MetricSuite, place: int) -> bytes | None:
     """The content of the file of the run at `place` of its batch; None where no draws are kept.
 
-    The group ``posterior`` has ``theta`` ``(chain, draw, ...)``, as `KeptDraws.of_run` gives it: one-hot states
-    as levels. ``sample_stats`` has ``lp``, their U. Chains count from 0, as in ``best.npz``; the coordinate
-    ``draw`` is the step. The same draws give the same bytes.
+    The group ``posterior`` has ``theta`` ``(chain, draw, ...)``, as `KeptDraws.of_run` gives it, one-hot
+    states as levels; ``sample_stats`` has ``lp``, their U. Chains count from 0, as in ``best.npz``; the
+    coordinate ``draw`` is the step. The same draws give the same bytes.
     """
     from metrics.statistics.kept_draws import KeptDraws
 
