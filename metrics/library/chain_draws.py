@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from metrics.library.named_metrics import Factory, metric_factories
+from metrics.library.thread_count import thread_count
 from metrics.metric import Context
 from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
 from metrics.suite import MetricSuite
@@ -23,13 +24,18 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """What made the draws: see `metrics.library.run_chains.run_chains`, which has these arguments."""
+    """What made the draws: see `metrics.library.run_chains.run_chains`, which has these arguments.
+
+    Attributes:
+        threads: CPU threads that drew them, and measure them: another number rounds sums differently.
+    """
 
     target: Target
     kernel: Kernel
     burn_in: int
     thin: int
     seed: int
+    threads: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +113,12 @@ class ChainDraws:
         like, chains = source.target.like(), len(self.draws)
         context = Context(source.target, source.kernel, 1, chains, like.device, seed_values=(source.seed,))
         suite = MetricSuite(context, factories)
-        for step, (theta, info) in enumerate(zip(self.draws.swapaxes(0, 1), self.infos, strict=True)):
-            suite.update(
-                source.burn_in + 1 + step, torch.from_numpy(theta.copy()).to(like).unsqueeze(0), info
-            )
-        return {name: float(value[0]) for name, value in suite.result().items()}
+        with thread_count(source.threads):
+            for step, (theta, info) in enumerate(zip(self.draws.swapaxes(0, 1), self.infos, strict=True)):
+                suite.update(
+                    source.burn_in + 1 + step, torch.from_numpy(theta.copy()).to(like).unsqueeze(0), info
+                )
+            return {name: float(value[0]) for name, value in suite.result().items()}
 
     def ess(self) -> Array:
         """Bulk effective sample size of each coordinate, ``event_shape``: `metrics.mixing.diagnostics`."""

@@ -17,10 +17,12 @@ from torch import Tensor
 import metrics
 import runner
 from metrics import KL
+from metrics.library.thread_count import thread_count
 from runner.__main__ import main
 from runner.execution.errors import UserError
 from samplers import DMALA, Gibbs, ParallelTempering, configured
 from samplers.kernel import Info, State
+from samplers.tuning.tunable import Tunable
 from targets import Bernoulli4, Binary, Categorical, Real, Streams, Target
 from targets.randomness import Generator
 from targets.spaces import Space
@@ -245,3 +247,53 @@ def test_a_kernel_that_cannot_take_a_step_size_for_each_candidate_is_told() -> N
     )
     with pytest.raises(ValueError, match=said):
         runner.sample("bernoulli4", configured(ByNumbers), steps=20)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "said"),
+    [
+        ({"burn_in": 300}, ValueError, "at least one draw of 100 steps, 300 and 1 were given"),
+        ({"thin": 0}, ValueError, "thin must be a whole number of at least 1, 0 was given"),
+        ({"chains": 0}, ValueError, "chains must be a whole number of at least 1, 0 was given"),
+        (
+            {"burnin": 3},
+            UserError,
+            r"Unknown argument 'burnin'; did you mean 'burn_in'",
+        ),
+        ({"kernel": "st_dmala"}, ValueError, "the chains of SimulatedTempering move between temperatures"),
+        (
+            {"target": Bernoulli4().bfloat16()},
+            ValueError,
+            "must have a dtype that NumPy has, .*bfloat16 was given",
+        ),
+    ],
+)
+def test_what_gives_no_draws_is_refused_before_the_tuning(
+    asked: dict[str, Any], error: type[Exception], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tune(self: Tunable, *given: object) -> object:
+        raise AssertionError("tuned")
+
+    monkeypatch.setattr(Tunable, "tune", tune)
+    with pytest.raises(error, match=said):
+        runner.sample(**{"target": "bernoulli4", "kernel": "dmala", "steps": 100, **asked})
+
+
+def test_names_leave_the_threads_of_the_process_as_they_are() -> None:
+    with thread_count(2):
+        runner.named_target("bernoulli4")
+        assert torch.get_num_threads() == 2
+        named, built = (runner.sample(each, Gibbs(), **SMALL) for each in ("bernoulli4", Bernoulli4()))  # type: ignore[arg-type]
+        assert torch.get_num_threads() == 2
+    # A run of that name has one thread, and so have the draws of it, and their metrics.
+    assert (named.source.threads, built.source.threads) == (1, 2)
+    seen = []
+
+    class Seeing(KL):
+        def result(self) -> dict[str, Tensor]:
+            seen.append(torch.get_num_threads())
+            return super().result()
+
+    with thread_count(2):
+        named.metrics([Seeing])
+    assert set(seen) == {1}
