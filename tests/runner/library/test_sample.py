@@ -157,6 +157,37 @@ def test_metrics_are_named_or_built() -> None:
         thinned.metrics(["kl"])
 
 
+class Spoiling(KL):
+    """Empties the draws that it is given."""
+
+    name = "spoiling"
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        theta.zero_()
+
+
+class Reserved(KL):
+    """Has a value with the name of a setting."""
+
+    name = "seed"
+
+    def result(self) -> dict[str, Tensor]:
+        return {"seed": torch.ones(self.context.seeds)}
+
+
+def test_metrics_of_one_s_own_are_tried_on_the_first_draws() -> None:
+    """One that changed the draws changed the values of those behind it."""
+    found = runner.sample(Bernoulli4(), Gibbs(), **SMALL)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^the metric spoiling must not change the draws that it is"):
+        found.metrics([Spoiling, "tv"])
+    with pytest.raises(ValueError, match=r"^the metric seed must give another name to its value seed"):
+        found.metrics([Reserved])
+    with pytest.raises(TypeError, match=r"^what builds metric 1 must give a metrics.Metric, it gave 3$"):
+        found.metrics([lambda context: 3])  # type: ignore[list-item, return-value]
+    own = type("Own", (KL,), {"name": "own"})
+    assert list(found.metrics([own, "tv"]).values()) == list(found.metrics(["kl", "tv"]).values())
+
+
 def test_every_metric_of_the_command_line_has_its_name_here() -> None:
     from metrics.library.named_metrics import metric_classes
 
