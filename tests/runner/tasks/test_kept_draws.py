@@ -83,6 +83,17 @@ def test_arviz_opens_the_draws_of_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("error")
+def test_more_chains_than_draws_are_no_mistake(tmp_path: Path) -> None:
+    """ArviZ takes them for axes that were mixed up, and said so for each variable."""
+    for name in NEEDED:
+        pytest.importorskip(name, reason="needs the extra arviz")
+    few = sample(Bernoulli4(), Gibbs(), steps=10, chains=20)
+    assert few.to_arviz().posterior["theta"].shape == (20, 8, 4)
+    assert main([*RUN, "task.steps=10", "task.keep=2", f"output_root={tmp_path}"]) == 0
+
+
+@pytest.mark.slow
 def test_a_chain_has_one_number_in_all_files_of_a_run(tmp_path: Path) -> None:
     """The chain and the step of the best state were those of another state among the draws."""
     for name in NEEDED:
