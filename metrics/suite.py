@@ -23,6 +23,7 @@ from torch import Tensor
 from metrics.metric import Context, Metric, Statistic, UndrawnMetric, UnsupportedMetric
 from samplers.kernel import Info
 from targets.checks import described
+from targets.spaces import Discrete
 
 
 class MetricSuite:
@@ -40,6 +41,7 @@ class MetricSuite:
 
     Raises:
         UnsupportedMetric: if a metric that is not optional is unsupported by the target or the kernel.
+        TypeError: if what a factory builds is no `Metric`.
     """
 
     def __init__(
@@ -77,23 +79,25 @@ class MetricSuite:
             info: what the step did.
 
         Raises:
-            ValueError: if the first draws that it is given have another shape.
+            ValueError: if the first draws that it is given have another shape, or are no states.
         """
         if not self._fits:
-            self._check_shape(theta)
+            self._check_draws(theta)
         for part in self._parts().values():
             part.update(step, theta, info)
         self.updates += 1
 
-    def _check_shape(self, theta: Tensor) -> None:
-        """Once: the draws of another shape would be spread over the seeds, or taken for those of others."""
-        context = self.context
-        expected = (context.seeds, context.chains, *context.target.space.event_shape)
+    def _check_draws(self, theta: Tensor) -> None:
+        """Once, since the host waits: others would be spread over the seeds, or taken for other states."""
+        context, space = self.context, self.context.target.space
+        expected = (context.seeds, context.chains, *space.event_shape)
         if tuple(theta.shape) != expected:
             raise ValueError(
                 f"the draws must have the shape (seeds, chains, *event_shape), which is {expected}, "
                 f"{tuple(theta.shape)} was given"
             )
+        if isinstance(space, Discrete) and (first := space.outsider(theta)):
+            raise ValueError(f"the draws must be states of {space}, {first} is among them")
         self._fits = True
 
     @torch.no_grad()
@@ -156,13 +160,16 @@ class MetricSuite:
         return {**self.context.statistics, **self.metrics}
 
 
-def _supporting(name: str, metric: Metric, context: Context) -> Metric:
+def _supporting(name: str, metric: object, context: Context) -> Metric:
     """`metric`, if what it counts as draws from the target are such draws with the context's kernel.
 
     Raises:
         UnsupportedMetric: if chains move between temperatures and it would count all their states as draws,
             or if the kernel makes no draws from the target at all.
+        TypeError: if it is no `Metric`.
     """
+    if not isinstance(metric, Metric):
+        raise TypeError(f"what builds {name} must give a metrics.Metric, it gave {described(metric)}")
     kernel = type(context.kernel).__name__
     if context.kernel.has_levels and not metric.supports_levels:
         raise UnsupportedMetric(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,25 +13,35 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from metrics.library.named_metrics import Factory, metric_factories
+from metrics.library.named_metrics import Factory, metric_classes, metric_factories
+from metrics.library.thread_count import thread_count
 from metrics.metric import Context
 from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
 from metrics.suite import MetricSuite
+from metrics.trial import FEWEST, check_attributes, try_metric
 from samplers.kernel import Info, Kernel
 from targets import Target
 
 Array = NDArray[Any]
 
+TRIED = 3
+"""Draws of each chain on which metrics of one's own are tried."""
+
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """What made the draws: see `metrics.library.run_chains.run_chains`, which has these arguments."""
+    """What made the draws: see `metrics.library.run_chains.run_chains`, which has these arguments.
+
+    Attributes:
+        threads: CPU threads that drew them, and measure them: another number rounds sums differently.
+    """
 
     target: Target
     kernel: Kernel
     burn_in: int
     thin: int
     seed: int
+    threads: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +100,8 @@ class ChainDraws:
         """
         from arviz_base import from_dict
 
-        return from_dict(self.groups())
+        # Many chains with few draws are what was asked for, no axes that were mixed up.
+        return from_dict(self.groups(), check_conventions=False)
 
     def metrics(self, wanted: Iterable[str | Factory]) -> dict[str, float]:
         """Metrics of the draws, by their names as in ``conf/metric`` or by their classes.
@@ -97,21 +110,45 @@ class ChainDraws:
 
         The numbers are those of the runner's task ``sample``, bit for bit.
 
+        Those of one's own are tried on the first draws before, as in the runner.
+
         Raises:
-            ValueError: for an unknown metric, one that the target or the kernel cannot serve, or draws of
-                ``thin`` above 1: metrics of tempering need every step.
+            ValueError: for an unknown metric, one that the target or the kernel cannot serve, one of one's
+                own that does not do what `Metric` says, or draws of ``thin`` above 1: metrics of tempering
+                need every step.
+            TypeError: for what builds no `Metric`.
         """
         factories, source = metric_factories(wanted), self.source
         if source.thin != 1:
             raise ValueError(f"metrics need the draws of every step, thin={source.thin} was given")
-        like, chains = source.target.like(), len(self.draws)
-        context = Context(source.target, source.kernel, 1, chains, like.device, seed_values=(source.seed,))
-        suite = MetricSuite(context, factories)
-        for step, (theta, info) in enumerate(zip(self.draws.swapaxes(0, 1), self.infos, strict=True)):
-            suite.update(
-                source.burn_in + 1 + step, torch.from_numpy(theta.copy()).to(like).unsqueeze(0), info
-            )
-        return {name: float(value[0]) for name, value in suite.result().items()}
+        with thread_count(source.threads):
+            suite = self._suite(factories)
+            self._try_own(suite, factories)
+            for step, (theta, info) in enumerate(self._steps(), start=source.burn_in + 1):
+                suite.update(step, theta, info)
+            return {name: float(value[0]) for name, value in suite.result().items()}
+
+    def _suite(self, factories: Mapping[str, Factory]) -> MetricSuite:
+        source = self.source
+        device, chains = source.target.like().device, len(self.draws)
+        context = Context(source.target, source.kernel, 1, chains, device, seed_values=(source.seed,))
+        return MetricSuite(context, factories)
+
+    def _steps(self) -> Iterator[tuple[Tensor, Info]]:
+        """The draws ``(1, chain, *event_shape)`` one by one, each a tensor of its own, and their steps."""
+        like = self.source.target.like()
+        for theta, info in zip(self.draws.swapaxes(0, 1), self.infos, strict=True):
+            yield torch.from_numpy(theta.copy()).to(like).unsqueeze(0), info
+
+    def _try_own(self, suite: MetricSuite, factories: Mapping[str, Factory]) -> None:
+        """Tries the metrics of `suite` that are none of ours, since a wrong one may spoil the others."""
+        first, ours = list(islice(self._steps(), TRIED)), set(metric_classes().values())
+        for name, metric in suite.metrics.items():
+            if type(metric) in ours:
+                continue
+            check_attributes(name, metric)
+            if len(first) >= FEWEST:
+                try_metric(name, partial(self._suite, {name: factories[name]}), first)
 
     def ess(self) -> Array:
         """Bulk effective sample size of each coordinate, ``event_shape``: `metrics.mixing.diagnostics`."""

@@ -8,20 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from metrics.library.asked_draws import burn_in_asked, require_arrays, require_draws
 from metrics.library.chain_draws import ChainDraws, Chains
 from samplers.kernel import Kernel, State, require_kernel
 from samplers.stepper import Stepper
 from samplers.tensor_tree import mapped
 from samplers.trial.step_trial import try_step
 from targets import Streams, Target
-from targets.checks import whole_number
 from targets.function_target import FunctionTarget
 from targets.trial.claims import try_claims
 from targets.trial.pairwise_terms import try_pairwise_terms
-from targets.trial.target_trial import require_target, try_modes, try_probabilities, try_target
-
-BURN_IN = 0.2
-"""Share of the steps before the first draw, as in ``conf/task/sample.yaml``."""
+from targets.trial.probabilities_trial import try_probabilities
+from targets.trial.target_trial import require_target, try_modes, try_target
 
 
 @torch.no_grad()
@@ -66,20 +64,9 @@ def run_chains(
     """
     require_target(target)
     require_kernel(kernel)
-    whole_number("chains", chains)
-    whole_number("steps", steps)
-    whole_number("thin", thin)
-    whole_number("seed", seed, 0)
-    burn_in = round(BURN_IN * steps) if burn_in is None else whole_number("burn_in", burn_in, 0)
-    if burn_in + thin > steps:
-        raise ValueError(
-            f"burn_in and thin must leave at least one draw of {steps} steps, {burn_in} and {thin} were given"
-        )
-    if not kernel.draws_target:
-        raise ValueError(
-            f"the states of {type(kernel).__name__} are no draws from the target, since they depend on its "
-            "schedule; measure them with metrics.MetricSuite"
-        )
+    burn_in = burn_in_asked(chains, steps, burn_in, thin, seed)
+    require_draws(kernel, levels=kernel.has_levels)
+    require_arrays(target)
     kernel.check(target)
     like = target.like()
     one = like.new_ones(())
@@ -92,15 +79,13 @@ def run_chains(
     try_step(kernel, target, start, one)  # of all chains: hyperparameters may be one for each
     state, step = kernel.start(target, start, one, streams), Stepper(kernel, target, one, streams)
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
-    spent, accepted = 0, like.new_zeros(chains)
+    # In its own dtype a half's sum would stand still at 2048 steps.
+    spent, accepted = 0, like.new_zeros(chains, dtype=torch.float64)
     burnt = accepted
     for number in range(1, steps + 1):
         state, info = step(state)
         if info.level is not None:
-            raise ValueError(
-                f"the chains of {type(kernel).__name__} move between temperatures, so their states are draws "
-                "from the target at the cold level only; measure them with metrics.MetricSuite"
-            )
+            require_draws(kernel, levels=True)  # one that does not say so beforehand
         spent += info.evaluations
         accepted += info.acceptance[0]
         since = number - burn_in
@@ -111,7 +96,7 @@ def run_chains(
         theta = kernel.draws(state)
         draws.append(theta[0].clone())
         log_prob.append(_log_prob(target, kernel, state, theta)[0].clone())
-        acceptance.append(accepted / thin)
+        acceptance.append((accepted / thin).to(like.dtype))
         evaluations.append(spent)
         infos.append(mapped(info, Tensor.clone))  # its tensors may lie in one memory with the state
         accepted = torch.zeros_like(accepted)
@@ -131,7 +116,7 @@ def run_chains(
         acceptance=torch.stack(acceptance, 1).cpu().numpy(),
         evaluations=np.asarray(evaluations, dtype=np.int64),
         infos=tuple(infos),
-        source=Chains(target, kernel, burn_in, thin, seed),
+        source=Chains(target, kernel, burn_in, thin, seed, torch.get_num_threads()),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 import conf
+from metrics.library.thread_count import thread_count
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, unknown
 from runner.files.plain_yaml import plain_yaml
@@ -23,6 +24,9 @@ from targets.checks import described as described_value
 from targets.target import Target
 
 HERE, OWN = "_here_", "_self_"
+
+THREADS = 1
+"""CPU threads of what is built by its name, as in ``conf/config.yaml``."""
 
 
 def named_target(name: str, **settings: Any) -> Target:
@@ -36,7 +40,8 @@ def named_target(name: str, **settings: Any) -> Target:
     described = _with(described_option("target", name), _plain(settings))
     if "training" in described:
         raise UserError(f"target={name} is trained before it is sampled from, which runner.run does.")
-    return built_target(_configuration(target=described))
+    with thread_count():  # a run sets its own number, for a process of its own
+        return built_target(_configuration(target=described))
 
 
 def named_sampler(name: str, steps: int = 1000, **settings: Any) -> Kernel | Tunable:
@@ -92,7 +97,7 @@ def _plain(value: Any) -> Any:
 def _configuration(**groups: Any) -> DictConfig:
     """As much of a run's configuration as its parts read."""
     data = {"root": os.environ.get("DATA_ROOT"), "verify": True}
-    return OmegaConf.create({**groups, "data": data, "device": "cpu", "dtype": "float32", "threads": 1})
+    return OmegaConf.create({**groups, "data": data, "device": "cpu", "dtype": "float32", "threads": THREADS})
 
 
 def described_option(group: str, name: str) -> dict[str, Any]:

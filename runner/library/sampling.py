@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from torch import Tensor
 
+from metrics.library.asked_draws import burn_in_asked, require_arrays, require_draws
 from metrics.library.chain_draws import ChainDraws
 from metrics.library.run_chains import run_chains, try_given
-from runner.execution.errors import warn
+from metrics.library.thread_count import thread_count
+from runner.execution.errors import unknown, warn
 from runner.problem.gradient_warning import warn_of_gradient
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import WARNINGS, Tunable
@@ -64,19 +67,44 @@ def sample(
         schedule: ``burn_in``, steps before the first draw, by default a fifth; ``thin``, steps between draws.
 
     Raises:
-        UserError: for an unknown name.
+        UserError: for an unknown name, also of an argument.
         TypeError: if `target` or `kernel` is something else, or a function comes without a space.
-        ValueError: as `metrics.run_chains`, or if the kernel cannot be tuned to the target.
+        ValueError: as `metrics.run_chains`, or if the kernel cannot be tuned to the target; what is asked for
+            is looked at before the tuning.
     """
+    _check_names(schedule)
+    if not isinstance(target, str):
+        return _sampled(_target(target, space), kernel, steps, chains, seed, schedule)
+    from runner.library.named_parts import THREADS  # half a second more, for names alone
+
+    with thread_count(THREADS):  # as the run of that name, so that sums are rounded as there
+        return _sampled(_target(target, space), kernel, steps, chains, seed, schedule)
+
+
+def _check_names(schedule: Schedule) -> None:
+    """Raises UserError, with the nearest argument, for what `Schedule` has not."""
+    own = Schedule.__annotations__
+    for name in schedule:
+        if name not in own:
+            allowed = {*inspect.signature(sample).parameters, *own} - {"schedule"}
+            raise unknown("argument", name, allowed)
+
+
+def _sampled(
+    on: Target, kernel: Kernel | Tunable | str, steps: int, chains: int, seed: int, schedule: Schedule
+) -> ChainDraws:
+    """`sample` on the target `on`."""
     described = kernel if isinstance(kernel, str) else type(kernel).__name__
-    on = _target(target, space)
     if isinstance(kernel, str):
         from runner.library.named_parts import named_sampler  # half a second more, for names alone
 
         kernel = named_sampler(kernel, whole_number("steps", steps))
     if isinstance(kernel, Tunable):
-        whole_number("seed", seed, 0)
         require_target(on)
+        # A pilot may take minutes, and what `run_chains` refuses is known before.
+        burn_in_asked(chains, steps, schedule.get("burn_in"), schedule.get("thin", 1), seed)
+        require_draws(kernel.example, levels=kernel.example.has_levels)
+        require_arrays(on)
         kernel.check(on)
         # Before the pilot, whose errors would be those of the target.
         start = on.initial((1, TRIED), Streams([TUNING_SEED], "trial", on.like().device))

@@ -78,7 +78,8 @@ def load_runs(
         A frame with the columns ``run_id``, ``status``, ``experiment``, ``seed``, every setting by its dotted
         key (``sampler.step_size``), what was tuned (``tuned.step_size``), the metrics by their names, and the
         costs ``steps``, ``evaluations``, ``seconds`` and ``wall_seconds``. A value that a run does not
-        have is missing, one that is NaN or infinite is there as that.
+        have is missing, one that is NaN or infinite is there as that. Without a row there are the first four
+        columns and the costs.
 
     Raises:
         TypeError: if a condition is no text.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
@@ -51,10 +52,10 @@ def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
             "runner.run uses Hydra, which this process uses for a configuration of its own; "
             "call `python -m runner -m ...` in a process of its own, or runner.sample, which needs no Hydra."
         )
-    with listening():
+    with listening(), ExitStack() as work:
         request = requested(lines, multirun=True)
         jobs: list[Job] = []
-        status = run_sweep(request, jobs.extend)
+        status = run_sweep(request, jobs.extend, check=lambda: _restore_threads(work))
     folders = [folder for job in jobs for folder in folders_of(job)]
     done = done_runs(folders)
     if status:
@@ -62,6 +63,13 @@ def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
             f"{len(done)} of {len(folders)} runs are done; why the others are not is printed above."
         )
     return runs_frame(done)
+
+
+def _restore_threads(after: ExitStack) -> None:
+    """Lets torch have the number of threads that it has now `after` the work: each run sets its own."""
+    from metrics.library.thread_count import thread_count  # torch, which runs that are done do not need
+
+    after.enter_context(thread_count())
 
 
 def _places(hydra: GlobalHydra) -> set[str]:

@@ -26,7 +26,8 @@ from targets.randomness import Streams
 from targets.target import Target
 from targets.trial.claims import try_claims
 from targets.trial.pairwise_terms import try_pairwise_terms
-from targets.trial.target_trial import try_modes, try_probabilities, try_target
+from targets.trial.probabilities_trial import try_probabilities
+from targets.trial.target_trial import try_modes, try_target
 
 TRIAL_SEEDS, TRIAL_CHAINS, TRIAL_STEPS = (0, 1), 3, 3
 """Of the draws that metrics are tried on; two different numbers, so that no axis is taken for another."""

@@ -51,7 +51,7 @@ def run_sweep(
 
     Args:
         show: prints the numbers of these jobs.
-        check: refuses what is wrong beside the jobs, before they begin; not called where all are done.
+        check: called before the jobs begin, to refuse what is wrong beside them; not where all are done.
     """
     jobs = request.jobs
     fail_fast = _fails_fast(request, jobs[0])

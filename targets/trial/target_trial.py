@@ -17,8 +17,11 @@ from targets.trial.gradient_trial import try_gradient
 ROUNDING = 1e-3
 """How far the log densities of a state may differ among others and alone, as a share of their size."""
 
-MOST, TRIED = 2**16, 1024
-"""States up to which a target's probabilities are looked at, and how many of them."""
+MODES = 64
+"""Modes at most at which responsibilities are looked at, beside the starting states."""
+
+SHARES = 1e-3
+"""How far rounding may bring a responsibility below 0, or their sum away from 1."""
 
 
 def require_target(given: object) -> None:
@@ -122,6 +125,8 @@ def _try_batches(name: str, target: Target, theta: Tensor, log_prob: Tensor) -> 
 def try_modes(name: str, target: Target, theta: Tensor) -> None:
     """Refuses a target whose `modes` are no states, or whose `responsibilities` are no shares of them.
 
+    Looks at `theta` and at the modes themselves.
+
     Raises:
         ValueError: naming what it gave and what was expected, in one sentence.
     """
@@ -132,63 +137,24 @@ def try_modes(name: str, target: Target, theta: Tensor) -> None:
         got = f"shape {tuple(modes.shape)}" if isinstance(modes, Tensor) else described(modes)
         expected = ", ".join(map(str, ("modes", *event)))
         raise ValueError(f"The modes of {name} must be a tensor of shape ({expected}), not {got}.")
+    # At starting states alone a share that is wrong in a mode far from them is not seen.
+    for states in (theta, modes[:MODES].to(theta)):
+        _try_responsibilities(name, target, states, len(modes))
+
+
+def _try_responsibilities(name: str, target: Target, theta: Tensor, modes: int) -> None:
+    assert isinstance(target, HasModes)
     try:
         shares = target.responsibilities(theta)
     except Exception as error:
         raise ValueError(f"The responsibilities of {name} cannot be evaluated: {failure(error)}.") from error
-    expected_shape = (*target.space.batch_shape(theta), len(modes))
+    expected_shape = (*target.space.batch_shape(theta), modes)
     if not isinstance(shares, Tensor) or tuple(shares.shape) != expected_shape:
         got = f"shape {tuple(shares.shape)}" if isinstance(shares, Tensor) else described(shares)
         raise ValueError(f"The responsibilities of {name} must have the shape {expected_shape}, not {got}.")
-    if not bool(((shares.sum(-1) - 1.0).abs() <= 1e-3).all()):
-        total = float(shares.sum(-1).flatten()[0])
+    if bool((shares < -SHARES).any()):
+        raise ValueError(f"The responsibilities of {name} must be at least 0, not {float(shares.min()):.6g}.")
+    off = ~((shares.sum(-1) - 1.0).abs() <= SHARES)
+    if bool(off.any()):
+        total = float(shares.sum(-1)[off][0])
         raise ValueError(f"The responsibilities of {name} must sum to 1 over the modes, not to {total:.6g}.")
-
-
-def try_probabilities(name: str, target: Target) -> None:
-    """Refuses a target whose `probabilities` are no distribution, or not that of its log density.
-
-    Metrics compare draws with them. Looks at `TRIED` states at most, and at no target of more than `MOST`.
-
-    Args:
-        name: what the target is called in the message.
-
-    Raises:
-        ValueError: naming what it gave and what was expected, in one sentence.
-    """
-    space = target.space
-    given: Any = getattr(target, "probabilities", None)
-    if given is not None and not callable(given):
-        raise ValueError(
-            f"The probabilities of {name} must be a method that gives them, not {described(given)}; a buffer "
-            "needs another name."
-        )
-    if given is None or not isinstance(space, Discrete) or space.size > MOST:
-        return
-    try:
-        found = given()
-    except Exception as error:
-        raise ValueError(f"The probabilities of {name} cannot be evaluated: {failure(error)}.") from error
-    if not isinstance(found, Tensor) or tuple(found.shape) != (space.size,):
-        got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else described(found)
-        raise ValueError(f"The probabilities of {name} must have the shape {(space.size,)}, not {got}.")
-    found = found.double()
-    total = float(found.sum())
-    if not bool((found >= 0).all()) or not abs(total - 1.0) <= 1e-4:
-        raise ValueError(
-            f"The probabilities of {name} must be at least 0 and sum to 1; the smallest is "
-            f"{float(found.min()):.6g} and their sum {total:.6g}."
-        )
-    index = torch.linspace(0, space.size - 1, min(space.size, TRIED), device=found.device).long()
-    own = target.log_prob(space.at(index, target.like().dtype).to(target.like().device)).double()
-    known = found[index].to(own.device)
-    # States that are nearly impossible say nothing: their probabilities may be rounded to zero.
-    likely = known > 1e-12 * float(known.max())
-    off = (known.log() - own)[likely]
-    spread = float(off.max() - off.min()) if bool(likely.any()) else 0.0
-    room = 0.01 + 1e-5 * float(own[likely].abs().max()) if bool(likely.any()) else 0.0
-    if not spread <= room:
-        raise ValueError(
-            f"The probabilities of {name} are not those of its log density: log p - log_prob must be the "
-            f"same for all states and differs by {spread:.3g}."
-        )

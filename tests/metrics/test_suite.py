@@ -189,6 +189,26 @@ def test_draws_of_another_shape_are_refused(batch: tuple[int, ...]) -> None:
         suite.update(1, theta, Info(ones, ones, 1))
 
 
+@pytest.mark.parametrize(
+    ("target", "wrong"),
+    [(Bernoulli4(), lambda bits: 2.0 * bits - 1.0), (Ising(size=3), lambda bits: torch.nan * bits)],
+)
+def test_draws_that_are_no_states_are_refused(target: Target, wrong: Callable[[Tensor], Tensor]) -> None:
+    """Spins of -1 and 1 had another magnetisation and energy, or an index of another state."""
+    suite = MetricSuite(context(target, seeds=2, chains=3), {"tv": TV})
+    bits = target.initial((2, 3), torch.Generator().manual_seed(0))
+    said = r"^the draws must be states of Binary\(d=\d, levels=2\), \[(-1.0|nan|1.0), .*\] is among them$"
+    with pytest.raises(ValueError, match=said):
+        suite.update(1, wrong(bits), silent(2, 3))
+    assert suite.updates == 0
+    suite.update(1, bits, silent(2, 3))
+
+
+def test_what_builds_no_metric_is_named() -> None:
+    with pytest.raises(TypeError, match=r"^what builds mine must give a metrics.Metric, it gave 3$"):
+        MetricSuite(context(Bernoulli4()), {"mine": lambda context: 3})  # type: ignore[dict-item, return-value]
+
+
 def test_names_and_directions_are_declared() -> None:
     names = [metric.name for metric in ALL]
     assert len(set(names)) == len(names)

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from metrics.library.thread_count import thread_count
 from runner.tools.bench.steps.network_step import made_up_table
-from runner.tools.bench.timing import thread_count
 from samplers import (
     AB,
     ACS,

@@ -20,7 +20,8 @@ from targets import (
     Target,
 )
 from targets.checks import is_number, positive_number, whole_number
-from targets.trial.target_trial import MOST, try_modes, try_probabilities, try_target
+from targets.trial.probabilities_trial import MOST, try_probabilities
+from targets.trial.target_trial import try_modes, try_target
 
 
 class Counted(Target):
@@ -41,6 +42,12 @@ def right(d: int) -> Tensor:
     return (2.0 * Binary(d).states().sum(-1)).softmax(-1)
 
 
+def without(state: int) -> Tensor:
+    """The right ones of three bits, but for one state, which has none."""
+    made = right(3).index_fill(0, torch.tensor(state), 0.0)
+    return made / made.sum()
+
+
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
@@ -51,6 +58,10 @@ def right(d: int) -> Tensor:
         (torch.eye(8)[0] * 3 - 0.25, "must be at least 0 and sum to 1; the smallest is -0.25"),
         (torch.full((8,), 1 / 8), "not those of its log density: .* differs by 6"),
         (right(3).flip(0), "not those of its log density"),
+        *(
+            (without(state), "has the probability 0, though its log density is only [04] below")
+            for state in (1, 7)
+        ),
     ],
 )
 def test_wrong_probabilities_are_one_sentence(made: object, sentence: str) -> None:
@@ -99,6 +110,22 @@ def test_states_of_probability_zero_say_nothing() -> None:
     steep = Counted(2, torch.tensor([0.0, 0.0, 0.0, 1.0]))
     steep.log_prob = lambda theta: 1000.0 * theta.sum(-1)  # type: ignore[method-assign]
     try_probabilities("steep", steep)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_probabilities_that_the_dtype_rounds_to_zero_are_right(dtype: torch.dtype) -> None:
+    """None of the states that are looked at is a likely one: in float32 all of them have none."""
+    space = Binary(14)
+    peaked, far = Counted(14, None), torch.arange(space.size) != 7_000  # between two that are looked at
+
+    def log_prob(theta: Tensor) -> Tensor:
+        return -(103.0 + 1.5 * theta[..., 0]) * far[space.index(theta)].to(theta.dtype)
+
+    peaked.log_prob = log_prob  # type: ignore[method-assign]
+    states = space.states(dtype)
+    peaked.made = peaked.log_prob(states).softmax(-1)
+    peaked.register_buffer("of_this_dtype", torch.zeros((), dtype=dtype))
+    try_probabilities("peaked", peaked)
 
 
 @pytest.mark.parametrize(("made", "got"), [(torch.zeros(2), r"\(2,\)"), (None, "a NoneType")])
@@ -171,6 +198,12 @@ def evenly(theta: Tensor) -> Tensor:
             TWO,
             lambda theta: 2.0 * evenly(theta),
             "responsibilities of mine must sum to 1 over the modes, not to 2",
+        ),
+        # Right at both starting states, and 2 and -1 in the second mode.
+        (
+            TWO,
+            lambda theta: torch.stack((2.0 * theta[..., 0], 1.0 - 2.0 * theta[..., 0]), -1),
+            "responsibilities of mine must be at least 0, not -1",
         ),
         (TWO, lambda theta: {}["p"], "responsibilities of mine cannot be evaluated: KeyError: 'p'"),
     ],

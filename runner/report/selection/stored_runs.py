@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+IDENTITY = ("run_id", "status", "experiment", "seed")
+"""Columns of a frame of runs that say which run a row is."""
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """A run on disk.
@@ -88,12 +92,12 @@ def done_runs(folders: Iterable[RunFolder]) -> list[StoredRun]:
 
 
 def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
-    """`runs` as the frame of `runner.load_runs`."""
+    """`runs` as the frame of `runner.load_runs`, which has the columns `IDENTITY` and `COSTS` in any case."""
     import pandas as pd
 
     rows = []
     for run in runs:
-        row = {key: run.described[key] for key in ("run_id", "status", "experiment", "seed")} | run.settings
+        row = {key: run.described[key] for key in IDENTITY} | run.settings
         if run.summary is not None:
             tuned = (run.summary.get("tuning") or {}).get("hyperparameters") or {}
             row |= {f"tuned.{key}": value for key, value in tuned.items()}
@@ -102,4 +106,5 @@ def runs_frame(runs: Iterable[StoredRun]) -> pd.DataFrame:
             # A value of a metric must not hide a setting, as one named `seed` would.
             row |= {key: value for key, value in measured.items() if key not in row}
         rows.append(row)
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    return frame.reindex(columns=[*frame, *(name for name in (*IDENTITY, *COSTS) if name not in frame)])

@@ -31,8 +31,9 @@ def require_netcdf(key: str) -> None:
 def posterior_file(suite: MetricSuite, place: int) -> bytes | None:
     """The content of the file of the run at `place` of its batch; None where no draws are kept.
 
-    Groups and variables are those of `metrics.library.chain_draws.ChainDraws.groups`; the same draws give the
-    same bytes.
+    The group ``posterior`` has ``theta`` ``(chain, draw, ...)``, as `KeptDraws.of_run` gives it, one-hot
+    states as levels; ``sample_stats`` has ``lp``, their U. Chains count from 0, as in ``best.npz``; the
+    coordinate ``draw`` is the step. The same draws give the same bytes.
     """
     from metrics.statistics.kept_draws import KeptDraws
 
@@ -46,7 +47,10 @@ def _netcdf(theta: Any, lp: Any, step: list[int]) -> bytes:
     from arviz_base import from_dict
 
     tree = from_dict(
-        {"posterior": {"theta": theta}, "sample_stats": {"lp": lp}}, coords={"draw": step}, index_origin=1
+        {"posterior": {"theta": theta}, "sample_stats": {"lp": lp}},
+        coords={"draw": step},
+        index_origin=0,  # whatever the user's arvizrc says
+        check_conventions=False,  # more chains than draws are what `task.keep` asked for
     )
     packed: dict[str, dict[str, Any]] = {}
     for group in tree.subtree:

@@ -13,10 +13,11 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from metrics.library.thread_count import thread_count
 from runner.models.training import Training, TrainingImages, TrainingSettings
 from runner.tools.bench.baselines.plain_deep import PlainNetwork, plain_iteration
 from runner.tools.bench.child_cost import cost_of, print_cost
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns
 from samplers import ACS, DMALA, Kernel, ParallelTempering
 from targets.models.resnet_ebm import ResNetEBM
 

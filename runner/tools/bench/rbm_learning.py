@@ -7,9 +7,10 @@ from functools import partial
 
 import torch
 
+from metrics.library.thread_count import thread_count
 from runner.execution.compiling.choice import has_compiler
 from runner.models.training import Training, TrainingImages, TrainingSettings
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns
 from samplers import DMALA, Kernel, RBMGibbs
 from targets import RBM
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import torch
 
 from metrics.diffusion.langevin_gap import inverse_gap, langevin, reld
+from metrics.library.thread_count import thread_count
 from runner.tools.bench.child_cost import cost_of, print_cost
-from runner.tools.bench.timing import BenchRows, stepping, thread_count
+from runner.tools.bench.timing import BenchRows, stepping
 from samplers import GaussianWalk, SimulatedTempering
 from targets.synthetic.paper_mixtures import singular_mixture, stmh_two_modes
 

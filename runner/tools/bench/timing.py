@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
-
-import torch
 
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import Info, Kernel
@@ -50,17 +47,6 @@ class BenchRows:
             self.add(name, value, f">= {least:g}", share >= least)
         else:
             self.add(name, value)
-
-
-@contextmanager
-def thread_count(count: int) -> Iterator[None]:
-    """Runs the block on `count` threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def seconds_in_turns(

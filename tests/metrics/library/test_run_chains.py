@@ -81,6 +81,17 @@ def test_thinned_draws_are_some_of_all_draws() -> None:
     assert not np.array_equal(other.draws, every.draws)
 
 
+def test_the_acceptance_of_half_precision_is_that_of_all_steps() -> None:
+    """Summed in that precision it stood still at 2048 steps."""
+    found = run_chains(Bernoulli4().half(), Gibbs(), chains=1, steps=3000, burn_in=0, thin=3000)
+    assert (found.acceptance.dtype, float(found.acceptance[0, 0])) == (np.float16, 1.0)
+
+
+def test_a_dtype_that_numpy_lacks_is_refused_before_the_steps() -> None:
+    with pytest.raises(ValueError, match=r"must have a dtype that NumPy has, .* torch.bfloat16 was given$"):
+        run_chains(Bernoulli4().bfloat16(), Gibbs(), steps=10**9)
+
+
 class ColdLast(Kernel):
     """Replicas without swaps, the hot one first."""
 

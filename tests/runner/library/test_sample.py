@@ -17,10 +17,12 @@ from torch import Tensor
 import metrics
 import runner
 from metrics import KL
+from metrics.library.thread_count import thread_count
 from runner.__main__ import main
 from runner.execution.errors import UserError
 from samplers import DMALA, Gibbs, ParallelTempering, configured
 from samplers.kernel import Info, State
+from samplers.tuning.tunable import Tunable
 from targets import Bernoulli4, Binary, Categorical, Real, Streams, Target
 from targets.randomness import Generator
 from targets.spaces import Space
@@ -155,6 +157,37 @@ def test_metrics_are_named_or_built() -> None:
         thinned.metrics(["kl"])
 
 
+class Spoiling(KL):
+    """Empties the draws that it is given."""
+
+    name = "spoiling"
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        theta.zero_()
+
+
+class Reserved(KL):
+    """Has a value with the name of a setting."""
+
+    name = "seed"
+
+    def result(self) -> dict[str, Tensor]:
+        return {"seed": torch.ones(self.context.seeds)}
+
+
+def test_metrics_of_one_s_own_are_tried_on_the_first_draws() -> None:
+    """One that changed the draws changed the values of those behind it."""
+    found = runner.sample(Bernoulli4(), Gibbs(), **SMALL)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^the metric spoiling must not change the draws that it is"):
+        found.metrics([Spoiling, "tv"])
+    with pytest.raises(ValueError, match=r"^the metric seed must give another name to its value seed"):
+        found.metrics([Reserved])
+    with pytest.raises(TypeError, match=r"^what builds metric 1 must give a metrics.Metric, it gave 3$"):
+        found.metrics([lambda context: 3])  # type: ignore[list-item, return-value]
+    own = type("Own", (KL,), {"name": "own"})
+    assert list(found.metrics([own, "tv"]).values()) == list(found.metrics(["kl", "tv"]).values())
+
+
 def test_every_metric_of_the_command_line_has_its_name_here() -> None:
     from metrics.library.named_metrics import metric_classes
 
@@ -245,3 +278,53 @@ def test_a_kernel_that_cannot_take_a_step_size_for_each_candidate_is_told() -> N
     )
     with pytest.raises(ValueError, match=said):
         runner.sample("bernoulli4", configured(ByNumbers), steps=20)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "said"),
+    [
+        ({"burn_in": 300}, ValueError, "at least one draw of 100 steps, 300 and 1 were given"),
+        ({"thin": 0}, ValueError, "thin must be a whole number of at least 1, 0 was given"),
+        ({"chains": 0}, ValueError, "chains must be a whole number of at least 1, 0 was given"),
+        (
+            {"burnin": 3},
+            UserError,
+            r"Unknown argument 'burnin'; did you mean 'burn_in'",
+        ),
+        ({"kernel": "st_dmala"}, ValueError, "the chains of SimulatedTempering move between temperatures"),
+        (
+            {"target": Bernoulli4().bfloat16()},
+            ValueError,
+            "must have a dtype that NumPy has, .*bfloat16 was given",
+        ),
+    ],
+)
+def test_what_gives_no_draws_is_refused_before_the_tuning(
+    asked: dict[str, Any], error: type[Exception], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tune(self: Tunable, *given: object) -> object:
+        raise AssertionError("tuned")
+
+    monkeypatch.setattr(Tunable, "tune", tune)
+    with pytest.raises(error, match=said):
+        runner.sample(**{"target": "bernoulli4", "kernel": "dmala", "steps": 100, **asked})
+
+
+def test_names_leave_the_threads_of_the_process_as_they_are() -> None:
+    with thread_count(2):
+        runner.named_target("bernoulli4")
+        assert torch.get_num_threads() == 2
+        named, built = (runner.sample(each, Gibbs(), **SMALL) for each in ("bernoulli4", Bernoulli4()))  # type: ignore[arg-type]
+        assert torch.get_num_threads() == 2
+    # A run of that name has one thread, and so have the draws of it, and their metrics.
+    assert (named.source.threads, built.source.threads) == (1, 2)
+    seen = []
+
+    class Seeing(KL):
+        def result(self) -> dict[str, Tensor]:
+            seen.append(torch.get_num_threads())
+            return super().result()
+
+    with thread_count(2):
+        named.metrics([Seeing])
+    assert set(seen) == {1}

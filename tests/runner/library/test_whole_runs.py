@@ -13,6 +13,7 @@ from hydra.core.global_hydra import GlobalHydra
 from torch import Tensor
 
 import runner
+from metrics.library.thread_count import thread_count
 from runner.execution.errors import RunError, UserError
 from targets import Bernoulli4
 
@@ -55,6 +56,15 @@ def test_runs_are_computed_once_and_come_back_as_a_frame(tmp_path: Path) -> None
         "seed", ignore_index=True
     )
     pd.testing.assert_frame_equal(stored, first.sort_values("seed", ignore_index=True))
+
+
+def test_runs_leave_the_threads_of_the_process_as_they_are(tmp_path: Path) -> None:
+    with thread_count(2):
+        runner.run(*SMALL, f"output_root={tmp_path}")
+        assert torch.get_num_threads() == 2
+        with pytest.raises(UserError, match="Unknown target"):
+            runner.run("target=bernouli4", f"output_root={tmp_path}")
+        assert torch.get_num_threads() == 2
 
 
 def test_mistakes_and_failures_are_errors(tmp_path: Path) -> None:

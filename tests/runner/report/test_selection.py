@@ -189,6 +189,15 @@ def test_runs_as_a_frame(store: Path) -> None:
     assert runner.load_runs is load_runs
 
 
+def test_a_frame_has_its_columns_also_without_rows_or_costs(store: Path) -> None:
+    promised = ["run_id", "status", "experiment", "seed", "steps", "evaluations", "seconds", "wall_seconds"]
+    none = load_runs("seed=12345", output_root=store)
+    assert (len(none), list(none), list(none["seed"])) == (0, promised, [])
+    begun = runs_frame([replace(stored_runs(store)[0], summary=None)])
+    assert set(promised) <= set(begun)
+    assert begun["seconds"].isna().all()
+
+
 def test_no_value_of_a_metric_hides_a_setting(store: Path) -> None:
     run = stored_runs(store)[0]
     assert run.summary is not None

@@ -16,6 +16,7 @@ from runner.config.compose import compose
 from runner.config.run_settings import flat_settings
 from runner.files.plain_yaml import plain_yaml
 from runner.library.sampling import sample
+from runner.library.selected_runs import load_runs
 from runner.store.arrays.draws_netcdf import NEEDED
 from runner.store.written_config import written_settings
 from runner.tasks.run_identity import run_ids
@@ -79,6 +80,36 @@ def test_arviz_opens_the_draws_of_a_run(tmp_path: Path) -> None:
         assert np.array_equal(tree.sample_stats["lp"].values, drawn.log_prob)
         assert tree.posterior["draw"].values.tolist() == list(range(21, 61))
         assert arviz_stats.ess(tree)["theta"].values == pytest.approx(drawn.ess(), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("error")
+def test_more_chains_than_draws_are_no_mistake(tmp_path: Path) -> None:
+    """ArviZ takes them for axes that were mixed up, and said so for each variable."""
+    for name in NEEDED:
+        pytest.importorskip(name, reason="needs the extra arviz")
+    few = sample(Bernoulli4(), Gibbs(), steps=10, chains=20)
+    assert few.to_arviz().posterior["theta"].shape == (20, 8, 4)
+    assert main([*RUN, "task.steps=10", "task.keep=2", f"output_root={tmp_path}"]) == 0
+
+
+@pytest.mark.slow
+def test_a_chain_has_one_number_in_all_files_of_a_run(tmp_path: Path) -> None:
+    """The chain and the step of the best state were those of another state among the draws."""
+    for name in NEEDED:
+        pytest.importorskip(name, reason="needs the extra arviz")
+    import xarray
+
+    asked = ["target=quadratic", "sampler=gibbs", "metric=[best_log_prob]", "task.chains=5", "seed=1"]
+    assert main([*asked, "task.steps=50", "task.keep=500", f"output_root={tmp_path}"]) == 0
+    (folder,) = tmp_path.glob("runs/*")
+    best, tree = np.load(folder / "best.npz"), xarray.open_datatree(folder / "posterior.nc")
+    found: Any = tree["sample_stats"]["lp"].sel(chain=int(best["chain"]), draw=int(best["step"]))
+    assert float(found) == load_runs(output_root=tmp_path)["best_log_prob"].item()
+    drawn = sample("quadratic", Gibbs(), steps=50, chains=5, seed=1).to_arviz()
+    for of_run, of_library in zip(tree.subtree, drawn.subtree, strict=True):
+        for name in set(of_run.coords) & set(of_library.coords) - {"draw"}:
+            assert of_run.coords[name].values.tolist() == of_library.coords[name].values.tolist()
 
 
 def test_without_its_extra_keeping_is_refused_before_work(

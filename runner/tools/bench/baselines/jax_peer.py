@@ -9,10 +9,11 @@ from collections.abc import Callable
 
 import torch
 
+from metrics.library.thread_count import thread_count
 from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.child_cost import printed_json
 from runner.tools.bench.steps.rbm_step import STEP_SIZE, paper_rbm
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers.discrete.dmala import DMALA
 
 ONE_THREAD = {

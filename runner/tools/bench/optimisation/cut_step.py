@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
+from metrics.library.thread_count import thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers import DMALA
 from targets import MaxCut
 

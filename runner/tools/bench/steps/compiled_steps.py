@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from metrics.library.thread_count import thread_count
 from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.steps.rbm_step import LADDERS, STEP_SIZE, paper_rbm
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers import DMALA, DULA, EDMALA, Kernel, ParallelTempering, RBMGibbs
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.matrix_products import product

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from metrics.library.thread_count import thread_count
 from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.steps.rbm_step import CHAINS, STEP_SIZE, paper_rbm
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers import DMALA, DULA, EDMALA, EDMALAGLU, EDULA, EDULAGLU, Kernel
 
 ETA, AUXILIARY_STEP_SIZE = 2.0, 0.001

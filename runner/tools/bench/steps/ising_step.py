@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import torch
 
+from metrics.library.thread_count import thread_count
 from runner.execution.compiling.choice import has_compiler
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers import DLMC, DMALA, GWG, PAS, Kernel, SwendsenWang, Wolff
 from targets import Ising, Streams
 

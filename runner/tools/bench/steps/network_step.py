@@ -7,9 +7,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from metrics.library.thread_count import thread_count
 from runner.tools.bench.baselines.plain_sampler import LogProb, plain_step
 from runner.tools.bench.child_cost import cost_of, print_cost
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers.discrete.dmala import DMALA
 from targets.models.binary_bnn import BinaryBNN, matrix_in
 from targets.tabular.tabular_data import Part, TabularData

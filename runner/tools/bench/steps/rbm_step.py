@@ -8,8 +8,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from metrics.library.thread_count import thread_count
 from runner.tools.bench.baselines.plain_sampler import plain_step, rbm_energy
-from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping, thread_count
+from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers import DMALA, DULA, Info, Kernel, ParallelTempering, RBMGibbs, State
 from samplers.kernel import evaluate
 from targets import RBM, Streams, Target
