@@ -6,9 +6,9 @@
 
 is the mean of that row, column and metric in the table's unit, to as many decimals as stand there; a fourth
 part asks for ``sd``, ``lo``, ``hi``, ``n``, ``p_value`` or ``margin``; ``A / B`` in one part is the ratio
-of two, where no label is so. In a cell of a table the bars are written ``\\|``, as others would end the
-cell. `filled` puts the table's numbers in. Every other number has to stand in table.md or manifest.json as it
-is, or in a comment
+of two, where no label has the stroke. In a cell of a table the bars are written ``\\|``, as others would
+end the cell. `filled` puts the table's numbers in. Every other number has to stand in table.md or
+manifest.json as it is, or in a comment
 ``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``.
 """
 
