@@ -43,7 +43,8 @@ from runner.sweep.live_logging import BatchLogging, PreparationLogging
 from runner.sweep.outcome import Failure, Outcome
 from runner.sweep.run_batch import BatchElsewhereError, RunBatch, next_batch
 from runner.tasks.run_identity import run_ids, written_run
-from runner.tasks.task import Runs, SeedError, task_of
+from runner.tasks.runs import Runs, SeedError
+from runner.tasks.task import task_of
 
 
 def job(config: DictConfig) -> Outcome:

@@ -14,7 +14,8 @@ from runner.models.identity import NOT_LEARNED, learned_identity, leaves_open, t
 from runner.models.learned_values import check_data_set
 from runner.models.training_settings import TrainingSettings, essential, training_settings
 from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
-from runner.tasks.task import Parts, PerSeedTask, Trial, alternatives, span
+from runner.tasks.runs import Trial
+from runner.tasks.task import Parts, PerSeedTask, alternatives, span
 
 if TYPE_CHECKING:
     from runner.models.recipe import Recipe

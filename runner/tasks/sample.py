@@ -19,8 +19,8 @@ from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
 from runner.problem.build import Problem, beta, label
 from runner.store.arrays.pictures import Pictures, suite_pictures
+from runner.tasks.runs import SeedError
 from runner.tasks.stream_seeds import stream_seeds
-from runner.tasks.task import SeedError
 from samplers.choice import of_chains
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import State

@@ -10,7 +10,8 @@ from omegaconf import DictConfig
 from runner.config.run_settings import UNLISTED
 from runner.models.learned_values import check_training
 from runner.problem.sample_settings import sample_settings
-from runner.tasks.task import Parts, Runs, Task, Trial, alternatives, span
+from runner.tasks.runs import Runs, Trial
+from runner.tasks.task import Parts, Task, alternatives, span
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems

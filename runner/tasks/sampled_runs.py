@@ -18,8 +18,8 @@ from runner.problem.build import Problem, build, label
 from runner.problem.tuning_cache import tuning_trial
 from runner.store.arrays.array_files import suite_files
 from runner.store.run_files import Measurement, RunResult
+from runner.tasks.runs import Batch, Trial
 from runner.tasks.sample import Sampling, begin
-from runner.tasks.task import Batch, Trial
 from samplers.stepper import PLAIN_STEPS
 from targets.randomness import Streams
 

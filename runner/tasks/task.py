@@ -10,17 +10,16 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import construct
 from runner.config.key_group import node
-from runner.execution.errors import RunError
 from runner.models.identity import target_identity
 from runner.models.named_model import as_learned
 from runner.store.short_hash import PARTS
+from runner.tasks.runs import Batch, Runs, Trial
 
 if TYPE_CHECKING:
     from runner.models.recipe import Recipe
@@ -31,65 +30,6 @@ if TYPE_CHECKING:
 
 Parts = dict[str, Any]
 """The groups of a configuration that make a run (`runner.store.short_hash.PARTS`), resolved, by name."""
-
-
-class Trial(NamedTuple):
-    """What a run will take.
-
-    Attributes:
-        seconds: of the run, without the training of its model.
-        tuning_seconds: of the tuning before it, which the runs of a configuration share.
-        evaluations: of the target by all its chains, tuning not counted.
-    """
-
-    seconds: float = 0.0
-    tuning_seconds: float = 0.0
-    evaluations: float = 0.0
-
-
-class SeedError(RunError):
-    """Some seeds of a batch cannot go on; the others are computed again without them."""
-
-    def __init__(self, sentence: str, seeds: Sequence[int]) -> None:
-        super().__init__(sentence)
-        self.seeds = list(seeds)
-
-
-class Batch(Protocol):
-    """Runs that are computed together, as a task sees them."""
-
-    folders: dict[int, RunFolder]
-    """Run folder by seed, in the order of the batch."""
-
-    @property
-    def seeds(self) -> list[int]: ...
-    @property
-    def run_ids(self) -> list[str]: ...
-    @property
-    def checkpoint(self) -> Path: ...
-
-
-class Runs(Protocol):
-    """The runs of one configuration, ready to be computed: what `Task.start` gives."""
-
-    @property
-    def together(self) -> bool:
-        """Whether several seeds may share a batch."""
-        ...
-
-    @property
-    def tuning(self) -> dict[str, Any] | None:
-        """What the tuning of the sampler was; None where nothing was tuned."""
-        ...
-
-    def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
-        """What each run of `batch` measured, which the caller writes before it asks for the next.
-
-        Raises:
-            SeedError: if some of its seeds cannot go on.
-            Interrupted: if the process was told to stop; what was reached is in the batch's checkpoint.
-        """
-        ...
 
 
 class Task(ABC):

@@ -17,7 +17,8 @@ from runner.config.data.known_files import verifies
 from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.models.learned_values import check_training
-from runner.tasks.task import PerSeedTask, Trial, alternatives, span
+from runner.tasks.runs import Trial
+from runner.tasks.task import PerSeedTask, alternatives, span
 from targets.checks import one_of, whole_number
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from runner.sweep import estimate
 from runner.sweep.estimate import Left
 from runner.tasks import sampled_runs
 from runner.tasks.learn_task import Learn
+from runner.tasks.runs import Trial
 from runner.tasks.sample import Sampling, begin
 from runner.tasks.sample_task import Sample
-from runner.tasks.task import Trial
 from tests.support.commands import Call, refused
 
 SMALL = ("target=bernoulli4", "metric=tv", "task.steps=200", "task.chains=3")
