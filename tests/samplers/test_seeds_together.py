@@ -140,7 +140,7 @@ def test_block_gibbs_too(kernel: str, dtype: torch.dtype) -> None:
     proved(ON_RBMS[kernel], rbm(), dtype)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("kernel", ["dmala", "rbm_gibbs", "pt_dmala"])
 def test_at_the_papers_size(kernel: str, threads: int) -> None:
     with thread_count(threads):

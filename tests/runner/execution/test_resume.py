@@ -100,7 +100,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return found
 
 
-@pytest.mark.parametrize("wanted", [5, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("wanted", [4, pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_at_random_moments(tmp_path: Path, uninterrupted: Results, wanted: int) -> None:
     moments = random.Random(20261121)
     kills, resumable = 0, 0

@@ -293,7 +293,7 @@ def test_wandb_is_not_imported_unless_asked(tmp_path: Path) -> None:
         import runner.audit, runner.bench, runner.exactness, runner.table, runner.wandb_sync
         from runner import __main__, status, verify
         root, *words = sys.argv[1:]
-        for main, given in [(__main__.main, words), (status.main, ["pt_table5"]), (verify.main, [])]:
+        for main, given in [(__main__.main, words), (status.main, ["reld_theorem1"]), (verify.main, [])]:
             assert main([*given, root]) == 0, main
         assert sys.modules["wandb"] is None
     """

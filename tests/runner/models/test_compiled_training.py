@@ -50,7 +50,7 @@ def test_a_model_that_a_run_samples_from_is_trained_plainly() -> None:
 
 @pytest.mark.usefixtures("traced_alone")
 @pytest.mark.parametrize("name", ["rbm_gibbs", "acs", "pt_dmala"])
-@pytest.mark.parametrize("method", ["pcd", "cd"])
+@pytest.mark.parametrize("method", ["pcd", pytest.param("cd", marks=pytest.mark.slow)])
 def test_a_compiled_training_that_is_interrupted_ends_as_one_that_is_not(name: str, method: str) -> None:
     """And it sees the parameters as they change: its chains have the log densities of the model as it is."""
     how = settings(method=method, compiled=True)

@@ -65,7 +65,13 @@ def test_the_moves_of_a_traced_step_are_those_of_the_kernel(name: str) -> None:
     torch.testing.assert_close(rows[1].sum(-1), torch.ones(2, 3, len(ends)).double(), rtol=0, atol=1e-12)
 
 
-@every
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "dula" or "," in name else [])
+        for name in KERNELS
+    ],
+)
 def test_a_traced_step_has_no_exponential_of_a_bit(name: str) -> None:
     target = lattice()
     theta = target.initial((1, 8), Streams([0], "start"))
