@@ -13,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 import conf
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
-from runner.report.published import Published, read_published
+from runner.report.published import Published, published_numbers, read_published
 from runner.report.table_shape import MetricShape, TableShape, table_shape
 
 CONF = Path(conf.__path__[0])
@@ -74,7 +74,11 @@ def published_blocks() -> dict[Block, dict[str, Published]]:
 
 @functools.cache
 def published_shapes() -> dict[str, TableShape]:
-    """The tables of all experiments beside which published numbers stand, by experiment."""
+    """The tables of all experiments beside which published numbers stand, by experiment.
+
+    Raises:
+        UserError: if one names a published number that is not there (`published_numbers`).
+    """
     shapes = {}
     for path in sorted((CONF / "experiment").glob("*.yaml")):
         table = (plain_yaml(path.read_bytes()) or {}).get("table") or {}
@@ -82,6 +86,7 @@ def published_shapes() -> dict[str, TableShape]:
             block = OmegaConf.create(table)
             assert isinstance(block, DictConfig)
             shapes[path.stem] = table_shape(path.stem, block)
+            published_numbers(shapes[path.stem])
     return shapes
 
 

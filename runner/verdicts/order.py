@@ -3,6 +3,7 @@
 Two rows whose record keeps the values of at least two common seeds are compared by a paired t-test, others,
 of which mean, standard deviation and number of seeds are known, by Welch's test; both Holm-corrected over the
 pairs of a column. Rows that share seeds share models too, so that Welch's test finds less than a paired one.
+Where the common seeds order two rows one way and the means of all their seeds the other, it cannot be told.
 A row some of whose runs have no value is compared with nothing.
 """
 
@@ -96,7 +97,7 @@ def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pa
             outcome = Outcome.tied
         elif record.floor is not None or {one, other} <= set(record.at_floor):
             outcome = Outcome.not_rankable
-        elif p_value is None or p_value >= ALPHA:
+        elif p_value is None or p_value >= ALPHA or test.contradicted:
             outcome = Outcome.cannot_be_told
         else:
             outcome = Outcome.holds if (test.difference or 0.0) > 0 else Outcome.reversed
@@ -126,6 +127,14 @@ class _Test:
             self.difference = other.interval.mean - one.interval.mean
             self.p_value = welch_p_value(one.interval, other.interval)
         self._pair = one, other
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the means of all seeds lie the other way round than those of the common seeds."""
+        one, other = self._pair
+        if self.difference is None or one.interval is None or other.interval is None:
+            return False
+        return self.difference * (other.interval.mean - one.interval.mean) < 0
 
     def detectable(self, tests: int) -> float | None:
         """Smallest true difference that it finds at 80 % power as one of so many `tests`."""

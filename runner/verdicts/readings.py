@@ -105,6 +105,10 @@ def fill_readings(root: Path) -> list[str]:
         except UnicodeDecodeError:
             said.append(f"{folder.name}/{READING} cannot be read: it is not UTF-8.")
             continue
+        except FileNotFoundError as error:
+            lost = Path(error.filename).name
+            said.append(f"{folder.name}/{READING} is left as it is: {lost} is not there.")
+            continue
         except UserError as error:
             said.append(str(error))
             continue

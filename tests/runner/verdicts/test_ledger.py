@@ -18,6 +18,7 @@ from runner.report.figure_shape import Role
 from runner.report.numerals import Numeral
 from runner.report.published import Published
 from runner.report.table_shape import Direction, MetricShape
+from runner.verdicts import cells
 from runner.verdicts.cells import Counterpart, counterparts, published_blocks, published_shapes
 from runner.verdicts.files import write_ledger
 from runner.verdicts.floors import at_floor, invalid_floor
@@ -79,6 +80,18 @@ def test_the_protocol_of_every_metric_beside_a_published_one_is_described() -> N
         assert (entry is None) == (block in places), block
         for place in places.get(block, []):
             assert protocols.settings(place), (block, place.experiment, place.metric.metric)
+
+
+def test_a_published_name_that_is_not_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cells would count as not measured."""
+    text = (cells.CONF / "experiment" / "pt_table1.yaml").read_text()
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "pt_table1.yaml").write_text(text.replace("v2: DMALA}", "v2: DMALLA}"))
+    monkeypatch.setattr(cells, "CONF", tmp_path)
+    with pytest.raises(UserError, match="v2 is 'DMALLA'; did you mean 'DMALA'"):
+        published_shapes.__wrapped__()
 
 
 def test_protocols_name_only_what_is_there() -> None:

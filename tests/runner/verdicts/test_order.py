@@ -130,3 +130,21 @@ def test_rows_with_common_seeds_are_paired() -> None:
     (told,) = compare({"A": 1.0, "B": 2.0}, [Beside(noisy)])
     assert told.ours == pytest.approx(-2.0)
     assert told.detectable == detectable_difference(a, noisy["B"].seeds)
+
+
+def test_common_seeds_do_not_order_rows_against_the_means_of_all() -> None:
+    """Three easy models of A's ten are B's too: B is worse on these, but the better one over all."""
+    a, b = {seed: 1.0 + 0.01 * seed if seed < 3 else 9.0 for seed in range(10)}, {0: 2.0, 1: 2.02, 2: 2.01}
+    kept = {
+        row: Measured(interval(list(seeds.values())), False, "sampler", seeds)
+        for row, seeds in (("A", a), ("B", b))
+    }
+    (pair,) = compare({"A": 1.0, "B": 2.0}, [Beside(kept)])
+    assert pair.ours is not None
+    assert pair.p_value is not None
+    assert (pair.test, pair.ours > 0, pair.p_value < 0.01) == ("paired", True, True)
+    assert pair.outcome.value == "cannot be told"
+    (same,) = compare(
+        {"A": 1.0, "B": 2.0}, [Beside(kept | {"A": replace(kept["A"], interval=kept["B"].interval)})]
+    )
+    assert same.outcome.value == "holds"

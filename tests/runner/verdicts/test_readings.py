@@ -151,6 +151,14 @@ def test_a_reading_of_a_table_of_another_schema_is_left_as_it_is(own: Path) -> N
     assert "own_table_quick/reading.md is left as it is: its table.csv is of another schema" in sentence
 
 
+def test_a_reading_whose_table_is_not_there_is_left_as_it_is(own: Path) -> None:
+    (own / "table.md").unlink()
+    (own / READING).write_text("It is 1.0.")
+    assert fill_readings(own.parent) == [
+        "own_table_quick/reading.md is left as it is: table.md is not there."
+    ]
+
+
 def test_a_reading_that_is_no_text_is_named_and_the_others_are_filled(folder: Path) -> None:
     own = folder.with_name("a_table_quick")
     shutil.copytree(folder, own)
