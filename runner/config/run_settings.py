@@ -55,6 +55,9 @@ UNLISTED = {"task.keep": 0, "task.series": 0}
 It is neither listed nor part of the id, but a condition on runs may name it.
 """
 
+HOTTEST, WHOLE_LADDER = "hottest", 0
+"""A key of a tempered sampler, and its value where the written configuration of a run has none."""
+
 Settings = dict[str, Any]
 """Dotted key to a number, a text, a truth value or None; a list is written as text, 1.0 as 1."""
 
@@ -78,6 +81,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
             found[group] = node.get("name") or str(node.get(CLASS, "")).rsplit(".", 1)[-1]
             if group != "scale":
                 found |= _leaves(node, group)
+            if "ladder" in node:
+                found.setdefault(f"{group}.{HOTTEST}", WHOLE_LADDER)
     for name, node in (config.get(METRIC) or {}).items():
         found |= _leaves(node, f"{METRIC}.{name}") if isinstance(node, Mapping) else {}
     found |= _leaves(config.get(TUNING) or {}, TUNING)

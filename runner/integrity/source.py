@@ -45,3 +45,17 @@ def mixture(sources: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
         f"at least one run was interrupted and continued under other source code: {', then '.join(names)}"
     ]
+
+
+def tuned_elsewhere(sources: Iterable[Mapping[str, Any]], tuning: Mapping[str, Any] | None) -> list[str]:
+    """A note for results of `sources` whose hyperparameters other source code has found; empty for none.
+
+    Args:
+        tuning: of the run, with the `sources` of its pilot; None where nothing was tuned.
+    """
+    own = {source.get("source") for source in sources}
+    pilots = (tuning or {}).get("sources") or []
+    others = [named(source) for source in pilots if source.get("source") not in own]
+    if not others:
+        return []
+    return [f"at least one run has hyperparameters that other source code found: {', '.join(others)}"]

@@ -149,7 +149,7 @@ TUNED = ("step_size", "radius", "min_step_size", "balancing", "ladder", "log_par
 
 MOST_EFFORT = 100
 PILOTS = 2
-"""Raised when pilots of the same effort find other numbers."""
+"""Raised when pilots of the same effort find other numbers; where few do, CHANGELOG.md says so instead."""
 
 
 def tuning_effort(config: DictConfig) -> float:

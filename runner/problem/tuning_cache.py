@@ -34,6 +34,9 @@ TRIED_SECONDS = 20.0
 TRIED_EFFORT = 0.05
 """Of the pilot whose result stands in then."""
 
+READ = ("hyperparameters", "seconds", "evaluations", "report", "sources")
+"""What of its file a run needs."""
+
 
 def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | None]:
     """`problem` with a tuned kernel, and what the tuning was; None where nothing was left to tuning.
@@ -176,4 +179,4 @@ def _read(path: Path, *, locked: bool = False) -> dict[str, Any] | None:
     if content is None or not isinstance(content.get("hyperparameters"), Mapping):
         discard_damaged(path, "it is no tuning result", locked=locked)
         return None
-    return {key: content.get(key) for key in ("hyperparameters", "seconds", "evaluations", "report")}
+    return {key: content.get(key) for key in READ}

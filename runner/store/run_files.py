@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 from metrics.reserved_names import reserved
 from runner.execution.errors import UserError
 from runner.execution.manifest import new_manifest, now
-from runner.integrity.source import mixture
+from runner.integrity.source import mixture, tuned_elsewhere
 from runner.store.arrays.pictures import stored_pictures
 from runner.store.logger_protocol import Logger
 from runner.store.run_folder import RunFolder
@@ -116,7 +116,7 @@ def finish_run(
     """
     rows = rows_of(result, folder.run_id, config.experiment or "")
     summary = summary_of(result, folder.run_id) | about
-    summary["notes"] += mixture(about["sources"])
+    summary["notes"] += mixture(about["sources"]) + tuned_elsewhere(about["sources"], about["tuning"])
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
         pictures = partial(stored_pictures, folder.path) if record is result.records[-1] else None

@@ -22,7 +22,7 @@ from runner.report.page.legend import (
     Footnotes,
     legend,
     mark,
-    threads_note,
+    notes_on_runs,
 )
 from runner.report.published import Published
 from runner.report.runs.stored_results import Results
@@ -114,7 +114,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         findings=(*compared(shape, results), *growing(shape, results)),
         legend=tuple(legend(shape, summary, results.seeds, reduction)),
         footnotes=tuple((mark(place), text) for place, text in enumerate(layout.footnotes.texts))
-        + tuple(("", note) for note in (*shape.notes, *threads_note(results.threads))),
+        + tuple(("", note) for note in (*shape.notes, *notes_on_runs(results.threads, results.sources))),
         coverage=coverage,
         rest=command if results.done < results.expected else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from runner.report.analysis.table_entries import Entry, Summary
@@ -137,15 +137,30 @@ def _untested(shape: TableShape, entries: Sequence[Entry]) -> str:
     return "; ".join(named[:MOST_NAMED]) + more
 
 
-def threads_note(threads: Sequence[int]) -> list[str]:
-    """A note where runs were computed on more than one CPU thread, which their identity does not tell."""
-    if not [count for count in threads if count > 1]:
-        return []
-    counts = " and ".join(map(str, threads))
-    return [
-        f"Computed on {counts} CPU threads. Sums on several threads are rounded differently, so that the "
-        "last bits, and with them the paths of chains, can differ from those of the same runs on one thread."
-    ]
+def notes_on_runs(threads: Sequence[int], sources: Mapping[str, int]) -> list[str]:
+    """Notes on what the identity of runs does not tell: several CPU threads, several versions of the code.
+
+    Args:
+        threads: the numbers of threads that runs were computed on.
+        sources: how many runs each version of the source code has computed.
+    """
+    notes = []
+    if any(count > 1 for count in threads):
+        counts = " and ".join(map(str, threads))
+        notes.append(
+            f"Computed on {counts} CPU threads. Sums on several threads are rounded differently, so that the "
+            "last bits, and with them the paths of chains, can differ from those of the same runs on one "
+            "thread."
+        )
+    if len(sources) > 1:
+        found = sorted(sources.items(), key=lambda each: -each[1])
+        named = [f"{source}: {number} run{'s' * (number > 1)}" for source, number in found[:3]]
+        versions = "; ".join([*named, *[f"{len(found) - 3} more"] * (len(found) > 3)])
+        notes.append(
+            f"The runs are of {len(found)} versions of the source code ({versions}). CHANGELOG.md says under "
+            "Numbers where the results of versions differ."
+        )
+    return notes
 
 
 def _averaged(seeds: int, entries: Sequence[Entry]) -> str:

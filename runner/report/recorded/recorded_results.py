@@ -122,6 +122,11 @@ class RecordedResults(Results):
         return [] if self.said is None else self.said.threads
 
     @property
+    def sources(self) -> Mapping[str, int]:
+        """How many finished runs each version of the source code has computed."""
+        return {} if self.said is None else self.said.sources
+
+    @property
     def counts(self) -> Counter[str]:
         """How many distinct runs have each status."""
         return Counter(self.statuses)

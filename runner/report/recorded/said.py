@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
 
@@ -27,6 +27,7 @@ class Said:
         notes: their notes on their data, by column.
         closed_form: the numbers that are expectations in closed form, each as `place_of` names it.
         growths: sentences on growths along the runs, by `runner.report.analysis.growth.name_of`.
+        sources: how many of them each version of the source code has computed.
     """
 
     budget: str
@@ -35,6 +36,7 @@ class Said:
     notes: Mapping[str, list[str]]
     closed_form: list[str]
     growths: Mapping[str, str]
+    sources: Mapping[str, int] = field(default_factory=dict)
 
 
 def place_of(row: str, column: str, metric: str) -> str:
@@ -55,6 +57,7 @@ def said_by(shape: TableShape, results: Results) -> dict[str, Any]:
             notes={column: notes for column in columns if (notes := results.notes(column))},
             closed_form=[place_of(*place) for place in places if results.known(*place)],
             growths=along_runs(shape, results),
+            sources=results.sources,
         )
     )
 

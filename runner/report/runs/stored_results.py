@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
 from runner.catalogue.metric_paths import own_metrics
+from runner.integrity.source import named
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.job_places import JobLike, placed_runs
 from runner.report.table_shape import RowShape, TableShape
@@ -157,6 +158,12 @@ class Results:
         manifests = [run.folder.manifest() or {} for run in self.runs if run.summary is not None]
         attempts = [each for found in manifests for each in (found, *found.get("attempts", []))]
         return sorted({each["threads"] for each in attempts if "threads" in each})
+
+    @property
+    def sources(self) -> Mapping[str, int]:
+        """How many finished runs each version of the source code has computed, by its name."""
+        done = {run.run_id: run.summary for run in self.runs if run.summary is not None}
+        return dict(Counter(named(each) for found in done.values() for each in found.get("sources") or []))
 
     def exact(self, row: str) -> bool | None:
         """Whether the row's kernel claims exactness; None while no run of it is done, or has any."""

@@ -168,6 +168,19 @@ def test_what_varies_is_told_from_what_follows() -> None:
     assert varied_keys(settings) == ["target", "sampler", "task.steps"]
 
 
+def test_the_hottest_temperature_tells_ladders_apart_whose_runs_have_the_key_or_not() -> None:
+    """It is left out of ids where it is 0, so that a run's own configuration has none then."""
+    tempered = ("sampler=dmala", "tempering=parallel")
+    plain, hot = (
+        written_settings(compose([*tempered, f"tempering.hottest={hottest}"])) for hottest in (0, 0.5)
+    )
+    assert "hottest" not in plain["sampler"]
+    found = [flat_settings(each) for each in (plain, hot)]
+    assert [each["sampler.hottest"] for each in found] == [0, 0.5]
+    assert varied_keys(found) == ["sampler.hottest"]
+    assert changed_settings(plain) == {}
+
+
 def test_a_compiled_run_is_in_a_cell_of_its_own() -> None:
     plain = written_settings(compose(["target=bernoulli4", "sampler=dmala"]))
     both = [flat_settings(plain), flat_settings(plain | {"compile": True})]

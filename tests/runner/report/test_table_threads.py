@@ -1,14 +1,16 @@
-"""What a run's identity does not tell: on how many CPU threads it was computed."""
+"""What a run's identity does not tell: on how many CPU threads it was computed, and by which source code."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from runner.config.run_settings import settings_computed
 from runner.execution.devices import device_type
+from runner.integrity.source import tuned_elsewhere
 from runner.library.selected_runs import load_runs
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
@@ -31,11 +33,15 @@ metrics: [{metric: tv, name: TV, direction: min}]
 """
 
 
-def page_of(*manifests: dict[str, object] | None) -> str:
+def page_of(*manifests: dict[str, object] | None, sources: Sequence[Sequence[str]] = ()) -> str:
+    """The page of runs with these manifests, which so many `sources` of theirs have computed."""
     runs = [
         finished("A", "eight", seed, {"scale": {"name": "quick"}}, {"tv": 0.1 + seed}, manifest=manifest)
         for seed, manifest in enumerate(manifests)
     ]
+    for run, names in zip(runs, sources, strict=False):
+        assert isinstance(run.summary, dict)
+        run.summary["sources"] = [{"source": name, "commit": f"{name}0000000"} for name in names]
     shape, results = shape_from(BLOCK), Results(tuple(runs))
     return markdown(
         lay_out(shape, summarise(shape, results, published_numbers(shape)), results, "", "make it")
@@ -47,6 +53,28 @@ def test_a_table_tells_that_runs_had_several_threads() -> None:
     assert "Computed on 2 CPU threads. Sums" in page_of({"threads": 2}, {"threads": 2})
     again = {"threads": 1, "attempts": [{"threads": 4}, {"threads": 1}]}
     assert "Computed on 1 and 4 CPU threads. Sums" in page_of({"threads": 1}, again)
+
+
+def test_a_table_tells_that_runs_are_of_several_versions() -> None:
+    """Runs of versions before the sources were kept are none of them."""
+    assert "source code" not in page_of(None, None, sources=[["a1"], ["a1"]])
+    assert "source code" not in page_of(None, None, sources=[["a1"]])
+    said = page_of(None, None, None, sources=[["a1"], ["b2"], ["b2"]])
+    assert (
+        "of 2 versions of the source code (b2 (commit b200000): 2 runs; a1 (commit a100000): 1 run)." in said
+    )
+    assert "c3 (commit c300000): 1 run; 1 more)" in page_of(
+        *[None] * 3, sources=[["a1"], ["b2"], ["c3", "d4"]]
+    )
+
+
+def test_a_run_tells_that_other_source_code_tuned_its_sampler() -> None:
+    own, other = {"source": "a1", "commit": None}, {"source": "b2", "commit": None}
+    assert tuned_elsewhere([own], {"sources": [own]}) == []
+    assert tuned_elsewhere([own], None) == tuned_elsewhere([own], {"sources": None}) == []
+    assert tuned_elsewhere([own], {"sources": [own, other]}) == [
+        "at least one run has hyperparameters that other source code found: b2"
+    ]
 
 
 def test_a_run_keeps_its_number_of_threads(tmp_path: Path) -> None:
