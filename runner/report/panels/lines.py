@@ -14,7 +14,7 @@ from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import Quantity, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_left_out, show_missing
-from runner.report.figures.partial_means import half_filled, mark_partial
+from runner.report.figures.partial_means import half_filled, mark_partial, write_beside
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
@@ -61,6 +61,8 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
                 _, ends = _with_gaps([span], quantity)
                 ax.errorbar(place, span.mean, yerr=ends, fmt="none", ecolor=style.colour, capsize=2)
                 mark_partial(ax, style, place, span.mean, note)
+            elif not reference and (alone := data.single(span.n)):
+                write_beside(ax, place, span.mean, alone)
             for version, value, size in published_values(data, row.row, label):
                 mark_published(ax, style, place, value, version, size)
         points.sort(key=lambda point: point[0])
@@ -99,9 +101,11 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     point is at their mean time. Up to `FEW` recorded steps the intervals are bars, side by side; beyond that
     they are bands behind all lines, which are broken at the steps that are left out. Where runs of a row
     failed, its markers are half filled and the last of them says so: its line joins means of the same runs.
+    At the last one of a row of one seed stands ``n = 1``.
     """
     metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
-    quantity, partial, low = data.quantity, dict[str, str | None](), list[str]()
+    quantity, low = data.quantity, list[str]()
+    partial, single = dict[str, str | None](), dict[str, str | None]()
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
         partial[row.row] = some_of(*data.results.coverage_along(row.row, data.column, {*curve["seed"]}))
@@ -114,6 +118,8 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         spans = [span for _, span in found]
         if (shown := _on_axis(data, spans)) != spans:
             low.append(row.row)
+        if row.role is not Role.draws:
+            single[row.row] = data.single(curve["seed"].nunique())
         if any(shown):
             means, off = _with_gaps(shown, quantity)
             curves.append((row, np.array([place for place, _ in found]), means, off))
@@ -145,9 +151,11 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             )
         if row.role is Role.draws:
             mark_reference(line, row.row)
+        last = np.flatnonzero(np.isfinite(means))[-1]
         if note:
-            last = np.flatnonzero(np.isfinite(means))[-1]
             mark_partial(ax, style, at[last], means[last], note)
+        elif alone := single.get(row.row):
+            write_beside(ax, at[last], means[last], alone)
     if not curves and not low:
         show_missing(ax)
     if data.floor is not None:

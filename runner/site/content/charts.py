@@ -22,8 +22,7 @@ Trace = dict[str, Any]
 SYMBOLS = {
     "o": "circle", "s": "square", "D": "diamond", "^": "triangle-up", "v": "triangle-down", "P": "cross",
     "X": "x", "p": "pentagon", "<": "triangle-left", ">": "triangle-right", "d": "diamond-tall",
-    "h": "hexagon", "*": "star", "x": "x-thin-open", "+": "cross-thin-open", "1": "y-down-open",
-    "2": "y-up-open", "3": "y-left-open", "4": "y-right-open", "|": "line-ns-open", "_": "line-ew-open",
+    "h": "hexagon", "*": "star",
 }  # fmt: skip
 REFERENCES = {"--": "line-ew-open", ":": "circle-open"}
 """Symbols of reference draws, which have no marker, by their line."""

@@ -1,0 +1,84 @@
+"""Marks of means and of published values: seen on their intervals, and apart where values are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.markers import MarkerStyle
+
+from runner.report.figures.sampler_looks import LOOKS
+from runner.report.figures.style import VARIANT_MARKERS, row_styles
+from runner.report.panel_kinds import panel_kind
+from runner.report.runs.experiment_run import Run
+from runner.report.runs.stored_results import Results
+from runner.site.content.charts import SYMBOLS
+from tests.support.tables import finished, panel_data, shape_from
+
+CURVE = ["step", "evaluations", "seconds", "metric", "value"]
+
+
+@pytest.fixture
+def ax() -> Iterator[Axes]:
+    figure, axes = pyplot.subplots()
+    yield axes
+    pyplot.close(figure)
+
+
+def shape_of_rows(*rows: str, **more: Any) -> Any:
+    names = "".join(f"{{row: '{row}'}}, " for row in rows)
+    return shape_from(
+        f"{{title: t, caption: c, rows: [{names}], columns: [{{label: a, where: {{}}}}], "
+        f"metrics: [{{metric: tv, name: TV, direction: min}}]}}"
+    )
+
+
+def of_seeds(row: str, sampler: str, *values: float) -> list[Run]:
+    config = {"scale": {"name": "quick"}, "sampler": {"name": sampler}, "n": 4}
+    runs = []
+    for seed, value in enumerate(values):
+        curve = pd.DataFrame([(step, step, 0.1 * step, "tv", value) for step in range(1, 9)], columns=CURVE)
+        bins = {f"overlap_bin_{bin}": value / 10 for bin in range(20)}
+        runs.append(finished(row, "a", seed, config, {"tv": value, **bins}, curve=curve))
+    return runs
+
+
+def test_every_marker_of_a_variant_has_an_area() -> None:
+    """A stroke is lost on the bar of an interval."""
+    assert all(MarkerStyle(marker).is_filled() for marker in VARIANT_MARKERS)
+    assert {*VARIANT_MARKERS, *(marker for _, marker in LOOKS.values())} <= SYMBOLS.keys()
+    assert not any(symbol.endswith("-open") for symbol in SYMBOLS.values())
+
+
+def test_variants_have_no_marker_of_a_sampler_of_their_colour() -> None:
+    """Tempered samplers are all purple."""
+    samplers = {"P": "pt_dmala", "P, 2": "pt_dmala", "P, 3": "pt_dmala", "U": "pt_dula", "G": "pt_gibbs"}
+    runs = [run for row, name in samplers.items() for run in of_seeds(row, name, 0.5)]
+    styles = row_styles(shape_of_rows(*samplers), Results(tuple(runs)))
+    assert len({style.marker for style in styles.values()}) == len(samplers)
+    assert [styles[row].marker for row in "PUG"] == [LOOKS[samplers[row]][1] for row in "PUG"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "panel"),
+    [
+        ("intervals", {"metric": "tv"}),
+        ("repeats", {"metric": "tv"}),
+        ("against_columns", {"metric": "tv", "x": "n"}),
+        ("against_steps", {"metric": "tv"}),
+        ("overlaps", {}),
+    ],
+)
+def test_a_mean_of_one_seed_says_so_beside_intervals(ax: Axes, kind: str, panel: dict[str, Any]) -> None:
+    """It looked like one whose interval is too narrow to be seen."""
+    one, three = of_seeds("A", "dmala", 0.5), of_seeds("B", "acs", 0.1, 0.2, 0.3)
+    shape = shape_of_rows("A", "B")
+    panel_kind(kind).draw(ax, panel_data(shape, Results((*one, *three)), "a", **panel))
+    assert [text.get_text() for text in ax.texts] == ["n = 1"]
+    ax.clear()
+    panel_kind(kind).draw(ax, panel_data(shape, Results((*one, *three[:1])), "a", **panel))
+    assert [text.get_text() for text in ax.texts] == []
