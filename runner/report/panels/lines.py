@@ -15,7 +15,15 @@ from runner.report.figures.labels.tick_labels import label_ticks, label_values, 
 from runner.report.figures.metric_axis import Quantity, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_left_out, show_missing
 from runner.report.figures.partial_means import half_filled, mark_partial, write_beside
-from runner.report.figures.published_marks import mark_published, published_values
+from runner.report.figures.published_marks import (
+    CLOUD,
+    MEANS,
+    SMALL,
+    SMALL_MEAN,
+    mark_published,
+    published_values,
+    side_by_side,
+)
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.runs.column_keys import chosen
@@ -35,26 +43,25 @@ MARK_EVERY = 0.3
 def draw_against_columns(ax: Axes, data: PanelData) -> None:
     """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`.
 
-    A published number is a hollow marker there. A mean of only some runs stands apart, and a line is broken
-    where it is not of all, since it would join means of different runs, and where a logarithmic axis has no
-    place for a mean.
+    A published number is a hollow marker there; rows that have some stand side by side. A mean of only some
+    runs stands apart, and a line is broken where it is not of all, since it would join means of different
+    runs, and where a logarithmic axis has no place for a mean.
     """
     everywhere, quantity, low = set[float](), data.quantity, list[str]()
+    ticks = _places(data)
+    aside, crowded = side_by_side(data, sorted(set(ticks.values())))
     for row in data.rows:
         points: list[tuple[float, Interval | None]] = []
         style, reference = data.styles[row.row], row.role is Role.draws
         for label in data.panel.columns:
-            span, config = data.interval(row.row, label), data.results.config(row.row, label)
-            if config is None or not (span or data.results.at(row.row, label)):
+            span, tick = data.interval(row.row, label), ticks.get((row.row, label))
+            if tick is None or not (span or data.results.at(row.row, label)):
                 continue
-            place, note = (
-                float(chosen(config, data.panel.x)) ** data.panel.x_power,
-                data.partial(row.row, label),
-            )
+            place, note = aside(row.row, tick), data.partial(row.row, label)
             points.append((place, None if note else span))
             if span is None:
                 continue
-            everywhere.add(place)
+            everywhere.add(tick)
             if data.panel.log and span.mean <= 0:
                 low.append(row.row)
             elif note:
@@ -64,7 +71,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
             elif not reference and (alone := data.single(span.n)):
                 write_beside(ax, place, span.mean, alone)
             for version, value, size in published_values(data, row.row, label):
-                mark_published(ax, style, place, value, version, size)
+                mark_published(ax, style, place, value, version, size * (SMALL if crowded else 1.0))
         points.sort(key=lambda point: point[0])
         whole = {place: span.mean for place, span in points if span is not None}
         if not whole:
@@ -73,7 +80,9 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         means, off = _with_gaps(_on_axis(data, [span for _, span in points]), quantity)
         if not np.isfinite(means).any():
             continue
-        bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
+        layer = CLOUD if reference else MEANS
+        look = style.look | (SMALL_MEAN if crowded else {})
+        bars = ax.errorbar(places, means, yerr=off, **look, capsize=2, capthick=1.0, zorder=layer)
         if reference:
             mark_reference(bars.lines[0], row.row)
         positive = all(place > 0 and mean > 0 for place, mean in whole.items())
@@ -170,6 +179,13 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     ax.set_xlabel(data.panel.x_label or ALONG[data.panel.x])
     name_left_out(ax, low)
     _label_metric(ax, data)
+
+
+def _places(data: PanelData) -> dict[tuple[str, str], float]:
+    """By row and column where the panel has its runs."""
+    cells = [(row.row, label) for row in data.rows for label in data.panel.columns]
+    configs = {cell: config for cell in cells if (config := data.results.config(*cell)) is not None}
+    return {cell: float(chosen(each, data.panel.x)) ** data.panel.x_power for cell, each in configs.items()}
 
 
 def _on_axis(data: PanelData, spans: Sequence[Interval | None]) -> list[Interval | None]:

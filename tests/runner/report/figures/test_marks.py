@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,14 +12,18 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.markers import MarkerStyle
 
+from runner.report.draw_figures import draw_figure
+from runner.report.figures.published_marks import PUBLISHED
 from runner.report.figures.sampler_looks import LOOKS
 from runner.report.figures.style import VARIANT_MARKERS, row_styles
 from runner.report.panel_kinds import panel_kind
+from runner.report.recorded.recorded_results import recorded_results
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
 from runner.site.content.charts import SYMBOLS
-from tests.support.tables import finished, panel_data, shape_from
+from tests.support.tables import finished, panel_data, placed, shape_from, shape_of
 
+ROOT = Path(__file__).parents[4]
 CURVE = ["step", "evaluations", "seconds", "metric", "value"]
 
 
@@ -82,3 +87,56 @@ def test_a_mean_of_one_seed_says_so_beside_intervals(ax: Axes, kind: str, panel:
     ax.clear()
     panel_kind(kind).draw(ax, panel_data(shape, Results((*one, *three[:1])), "a", **panel))
     assert [text.get_text() for text in ax.texts] == []
+
+
+def test_equal_published_values_of_two_versions_are_seen() -> None:
+    """The halo of the earlier version's mark wiped out that of the newer one."""
+    shape = shape_of("pt_table3").restricted(["Static MNIST"])
+    runs = [
+        finished(
+            row.row, "Static MNIST", seed, {"scale": {"name": "quick"}}, {"log_likelihood": -150.0 - seed}
+        )
+        for row in shape.rows
+        for seed in (0, 1)
+    ]
+    ax = draw_figure(shape.figures[0], shape, Results(tuple(runs))).axes[0]
+    newer, earlier = (
+        [line for line in ax.lines if line.get_gid() == f"{PUBLISHED} {v}"] for v in ("v2", "v1")
+    )
+    strokes, halos = newer + earlier, [line for line in ax.lines if line.get_markeredgecolor() == "white"]
+    equal = [
+        (one, other)
+        for one in newer
+        for other in earlier
+        if list(one.get_xydata()[0]) == list(other.get_xydata()[0])
+    ]
+    assert equal
+    assert len(halos) == len(strokes)
+    assert max(line.get_zorder() for line in halos) < min(line.get_zorder() for line in strokes)
+    assert not any(line.get_path_effects() for line in strokes)
+    for one, other in equal:
+        assert one.get_markersize() > other.get_markersize() + 2 * one.get_markeredgewidth()
+    means = [
+        line for line in ax.lines if line not in strokes + halos and line.get_marker() not in ("", "None")
+    ]
+    assert max(line.get_zorder() for line in strokes) < min(line.get_zorder() for line in means)
+
+
+def test_published_values_of_rows_stand_side_by_side_over_a_key() -> None:
+    """Halos of four samplers hid the marks of others, and our means."""
+    shape = shape_of("pt_table4")
+    results = recorded_results(placed("pt_table4", "scale=paper"), ROOT / "outputs/record/pt_table4_paper")
+    page = draw_figure(shape.figures[0], shape, results)
+    first, second = page.axes[:2]
+    marks = [line for line in first.lines if line.get_gid() == f"{PUBLISHED} v2"]
+    places = {(float(line.get_xdata()[0]), line.get_markeredgecolor()) for line in marks}
+    assert len({place for place, _ in places}) == len(places) == 32
+    assert all(abs(place - 2 * round(place / 2)) < 0.5 for place, _ in places)
+    assert [int(tick) for tick in first.get_xticks()] == [2, 4, 6, 8, 10, 12, 14, 16]
+    own = {bars.lines[0].get_color(): bars.lines[0] for bars in first.containers}
+    for line in marks:
+        mean = own[line.get_markeredgecolor()]
+        assert line.get_xdata()[0] in mean.get_xdata()
+        assert line.get_zorder() < mean.get_zorder()
+    # Where nothing is published, all rows stand at the columns.
+    assert {tuple(bars.lines[0].get_xdata()) for bars in second.containers} == {tuple(range(2, 17, 2))}
