@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from metrics.inference.few_seeds import Interval, interval
-from runner.report.block_references import ALONG
+from runner.report.block_references import ALONG, along_runs
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import Quantity, metric_label
@@ -107,10 +107,10 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     """The metric along the runs of one column, mean over seeds and 95 % interval.
 
     Seeds are averaged at each recorded step at which all have a finite value; on an axis of seconds that
-    point is at their mean time. Up to `FEW` recorded steps the intervals are bars, side by side; beyond that
-    they are bands behind all lines, which are broken at the steps that are left out. Where runs of a row
-    failed, its markers are half filled and the last of them says so: its line joins means of the same runs.
-    At the last one of a row of one seed stands ``n = 1``.
+    point is at the median of their times. Up to `FEW` recorded steps the intervals are bars, side by side;
+    beyond that they are bands behind all lines, which are broken at the steps that are left out. Where runs
+    of a row failed, its markers are half filled and the last of them says so: its line joins means of the
+    same runs. At the last one of a row of one seed stands ``n = 1``.
     """
     metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
     quantity, low = data.quantity, list[str]()
@@ -123,7 +123,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             values = [float(value) for value in group["value"]]
             # A mean over the other seeds would be too good.
             span = interval(values) if all(map(math.isfinite, values)) else None
-            found.append((float(group[data.panel.x].mean()), span))
+            found.append((along_runs(data.panel.x, group[data.panel.x].tolist()), span))
         spans = [span for _, span in found]
         if (shown := _on_axis(data, spans)) != spans:
             low.append(row.row)

@@ -111,12 +111,15 @@ def _interval(row: str, group: pd.DataFrame, style: RowStyle, limits: tuple[floa
 
 
 def apart(trace: Trace, notes: Sequence[str | None]) -> Trace:
-    """The points of a row; means of only some runs, those with a note ``3 of 5``, are hollow with a dot."""
+    """The points of a row; means of only some runs, those with a note ``3 of 5``, are hollow with a dot.
+
+    A symbol that has no area, of a reference, gives way to a circle.
+    """
     if not any(notes):
         return trace
     marker = trace["marker"]
     symbol = marker["symbol"]
-    hollow = symbol if symbol.endswith("-open") else f"{symbol}-open-dot"
+    hollow = "circle-open-dot" if symbol.endswith("-open") else f"{symbol}-open-dot"
     said = zip(trace["customdata"], notes, strict=True)
     return trace | {
         "marker": marker | {"symbol": [hollow if note else symbol for note in notes]},

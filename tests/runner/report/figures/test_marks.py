@@ -20,7 +20,9 @@ from runner.report.panel_kinds import panel_kind
 from runner.report.recorded.recorded_results import recorded_results
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
-from runner.site.content.charts import SYMBOLS
+from runner.site.content.averages import averaged
+from runner.site.content.charts import SYMBOLS, apart
+from runner.site.content.curves import Curve
 from tests.support.tables import finished, panel_data, placed, shape_from, shape_of
 
 ROOT = Path(__file__).parents[4]
@@ -87,6 +89,26 @@ def test_a_mean_of_one_seed_says_so_beside_intervals(ax: Axes, kind: str, panel:
     ax.clear()
     panel_kind(kind).draw(ax, panel_data(shape, Results((*one, *three[:1])), "a", **panel))
     assert [text.get_text() for text in ax.texts] == []
+
+
+def test_a_paused_run_does_not_move_its_row_in_time(ax: Axes) -> None:
+    """The mean time of three seeds was that of the pause."""
+    runs = of_seeds("A", "dmala", 0.1, 0.2, 0.3)
+    curve = runs[0].folder.metrics()
+    curve.loc[curve["step"] >= 5, "seconds"] += 900.0
+    draw = panel_kind("against_steps").draw
+    draw(ax, panel_data(shape_of_rows("A"), Results(tuple(runs)), "a", metric="tv", x="seconds"))
+    assert ax.lines[0].get_xdata() == pytest.approx([0.1 * step for step in range(1, 9)])
+    times = [[step * 10.0 + 900.0 * (seed == 0) for step in range(8)] for seed in range(3)]
+    points = averaged(Curve([*range(8)], [1.0] * 8, seconds, [0.5] * 8) for seconds in times)
+    assert [point.seconds for point in points] == times[1]
+
+
+@pytest.mark.parametrize("symbol", ["circle", "line-ew-open", "circle-open"])
+def test_the_report_marks_a_mean_of_some_runs_whatever_the_symbol(symbol: str) -> None:
+    """A symbol without an area stayed as it was."""
+    made = apart({"marker": {"symbol": symbol}, "customdata": ["a", "b"]}, [None, "9 of 10"])
+    assert made["marker"]["symbol"] == [symbol, "circle-open-dot"]
 
 
 def test_equal_published_values_of_two_versions_are_seen() -> None:
