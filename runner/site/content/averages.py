@@ -35,8 +35,8 @@ def averaged(curves: Iterable[Curve]) -> list[Point]:
             at.setdefault(step, []).append((evaluations, seconds, value))
     points = []
     for step, found in sorted(at.items()):
-        evaluations, seconds, _ = zip(*found, strict=True)
-        costs = along_runs("evaluations", evaluations), along_runs("seconds", seconds)
+        evaluated = along_runs("evaluations", [each[0] for each in found])
+        took = along_runs("seconds", [each[1] for each in found])
         values = [value for *_, value in found if value is not None]
-        points.append(Point(step, *costs, interval(values) if len(values) == len(found) else None))
+        points.append(Point(step, evaluated, took, interval(values) if len(values) == len(found) else None))
     return points
