@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.execution.errors import listed, nearest
@@ -36,6 +37,14 @@ ALONG = {
     "seconds": "seconds a run, tuning not counted",
 }
 """What a curve along a run is drawn and fitted against, with the words of an axis."""
+
+
+def along_runs(x: str, values: Sequence[float]) -> float:
+    """Where a point of several runs is on the axis `x` of `ALONG`, by its `values` in each.
+
+    It is their mean, but the median of seconds: one run may have been paused.
+    """
+    return statistics.median(values) if x == "seconds" else statistics.fmean(values)
 
 
 def wrong_references(table: Mapping[str, Any]) -> Iterator[str]:

@@ -8,21 +8,23 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from matplotlib import rc_context
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from runner.report.figure_shape import FigureShape
+from runner.report.figure_shape import FigureShape, Role
 from runner.report.figures.labels.cell_numbers import fit_cells
 from runner.report.figures.labels.tick_labels import thin_tick_labels
 from runner.report.figures.panel import PanelData
 from runner.report.figures.partial_means import partial_handles
 from runner.report.figures.published_marks import published_handles
-from runner.report.figures.reference_lines import MOST_ENTRIES, name_at_ends
-from runner.report.figures.style import FLOOR, RC, RowStyle, row_styles
+from runner.report.figures.reference_lines import MOST_ENTRIES, drawn_references, name_at_ends
+from runner.report.figures.style import RC, RowStyle, row_styles
 from runner.report.panel_kinds import panel_kind, shares_axes
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import RowShape, TableShape
@@ -78,19 +80,31 @@ def _drawn(row: RowShape, figure: FigureShape, shape: TableShape, jobs: Collecti
 def _draw_legend(
     page: Figure, rows: Sequence[RowShape], figure: FigureShape, seeds: int, styles: Mapping[str, RowStyle]
 ) -> None:
-    """One legend for all panels: how each row is drawn, what other marks mean, and the floor's level line.
+    """One legend for all panels: how each row is drawn, what other marks mean, and what else has a name.
 
-    A long one leaves references to the panels, where they are named at the ends of their lines.
+    Of references it has those alone that a panel shows. A long one leaves them to the panels, where they are
+    named at the ends of their lines.
     """
-    handles = [Line2D([], [], **styles[row.row].look, label=row.row) for row in rows]
-    if any(panel.floor is not None for panel in figure.panels):
-        handles.append(Line2D([], [], color=FLOOR.colour, linestyle=FLOOR.line, label=figure.floor_label))
+    lines = [line for ax in page.axes for line in ax.lines]
+    joined = {line.get_color() for line in lines if line.get_linestyle() != "None"}
+    shown = drawn_references(page.axes)
+    named = shown.keys() | {str(line.get_label()) for line in lines}
+    handles: list[Artist] = [
+        _row_handle(styles[row.row], row.row, styles[row.row].colour in joined)
+        for row in rows
+        if row.role is not Role.draws or row.row in named
+    ]
+    handles += [
+        Line2D([], [], color=line.get_color(), linestyle=line.get_linestyle(), label=name)
+        for name, line in shown.items()
+        if name not in styles
+    ]
     handles += published_handles(page.axes)
     handles += partial_handles(page.axes)
-    handles += _named_levels(page.axes)
+    handles += _named_artists(page.axes)
     if len(handles) > MOST_ENTRIES:
-        named = {name for ax in page.axes for name in name_at_ends(ax)}
-        handles = [handle for handle in handles if handle.get_label() not in named]
+        written = {name for ax in page.axes for name in name_at_ends(ax)}
+        handles = [handle for handle in handles if handle.get_label() not in written]
     title = {0: None, 1: "one seed"}.get(seeds, "mean and 95 % interval over seeds")
     if handles:
         longest = max(len(str(handle.get_label())) for handle in handles)
@@ -103,14 +117,28 @@ def _draw_legend(
         page.legend(handles=[], loc="outside lower center", frameon=False, title=title)
 
 
-def _named_levels(axes: Sequence[Axes]) -> list[Line2D]:
-    """A legend entry for each kind of level lines that panels name, such as those of the real data."""
-    levels = [lines for ax in axes for lines in ax.collections if not str(lines.get_label()).startswith("_")]
-    found = {str(lines.get_label()): lines for lines in levels if isinstance(lines, LineCollection)}
-    return [
-        Line2D([], [], color=to_rgba_array(lines.get_colors())[0].tolist(), label=name)
-        for name, lines in found.items()
-    ]
+def _row_handle(style: RowStyle, name: str, joined: bool) -> Line2D:
+    """The legend's entry of a row: its line where that joins means, else a solid one as of an interval."""
+    return Line2D([], [], **style.look | ({} if joined else {"linestyle": "-"}), label=name)
+
+
+def _named_artists(axes: Sequence[Axes]) -> list[Artist]:
+    """A legend entry for each kind of level lines, boxes and bands that panels name.
+
+    Such are the levels of the real data.
+    """
+    found: dict[str, Artist] = {}
+    for ax in axes:
+        for drawn in (*ax.collections, *ax.patches):
+            name = str(drawn.get_label())
+            if not name or name.startswith("_"):
+                continue
+            if isinstance(drawn, LineCollection):
+                found[name] = Line2D([], [], color=to_rgba_array(drawn.get_colors())[0].tolist(), label=name)
+            elif isinstance(drawn, Patch):
+                look = {"edgecolor": drawn.get_edgecolor(), "linewidth": drawn.get_linewidth()}
+                found[name] = Patch(facecolor=drawn.get_facecolor(), **look, label=name)
+    return list(found.values())
 
 
 def fit_labels(page: Figure) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from runner.report.runs.experiment_run import Run
 
-SHARE, REAL = "class_", "real_"
+OWN, REAL = "class_", "real_"
 """What the names of the share of a class begin with: in the run's images, in the real data."""
 
 
 def classes(runs: Sequence[Run]) -> list[int]:
     """The classes that any of `runs` has a share of, ascending."""
     names = {name for run in runs if run.summary is not None for name in run.summary["metrics"]}
-    return sorted(int(name[len(SHARE) :]) for name in names if re.fullmatch(rf"{SHARE}\d+", name))
+    return sorted(int(name[len(OWN) :]) for name in names if re.fullmatch(rf"{OWN}\d+", name))

@@ -54,6 +54,9 @@ class Quantity:
         return max(mean - low, 0.0), max(high - mean, 0.0)
 
 
+SHARE = Quantity("", 0.0, 1.0)
+"""A share of draws, images or eigenvalues: the height of a bar."""
+
 OF_TASKS = {
     "seconds": Quantity("s", 0.0),
     "evaluations": Quantity("evaluations", 0.0),

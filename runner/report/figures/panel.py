@@ -90,6 +90,10 @@ class PanelData:
         """``3 of 5`` where that mean is of the seeds with a finite value alone; None where all have one."""
         return some_of(*self.results.coverage(row, column, self.metric.metric))
 
+    def single(self, n: int) -> str | None:
+        """``n = 1`` for a mean of one seed where other rows have more: it has no interval."""
+        return "n = 1" if n == 1 and self.results.seeds > 1 else None
+
     def published(self, row: str, column: str) -> list[tuple[str, float]]:
         """Version and number printed beside ours, in the metric's own unit, the newest version first."""
         numbers, place = published_numbers(self.shape), (self.shape.column(column), self.shape.row(row))

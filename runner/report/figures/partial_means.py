@@ -1,4 +1,4 @@
-"""Means of only those runs that have a finite value: half-filled markers with ``3 of 5`` beside them."""
+"""Means that are not of all runs or not of several: ``3 of 5`` or ``n = 1`` is written beside them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,13 @@ def half_filled(style: RowStyle) -> dict[str, Any]:
 
 
 def mark_partial(ax: Axes, style: RowStyle, x: float, y: float, note: str) -> None:
-    """Draws such a mean at (x, y) and writes beside it of how many runs it is."""
+    """Draws a mean of only the runs with a value at (x, y), and writes beside it of how many it is."""
     ax.plot(x, y, marker=filled_marker(style), color=style.colour, zorder=4, gid=PARTIAL, **HALF)  # type: ignore[arg-type]
+    write_beside(ax, x, y, note)
+
+
+def write_beside(ax: Axes, x: float, y: float, note: str) -> None:
+    """Writes above the mean at (x, y) of how many runs it is."""
     ax.annotate(note, (x, y), (0, 3), textcoords="offset points", ha="center", va="bottom", size=5, zorder=4)
 
 

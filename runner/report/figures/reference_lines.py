@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ REFERENCE = "reference "
 def mark_reference(line: Line2D, name: str) -> None:
     """Says that `line` is the reference `name`."""
     line.set_gid(REFERENCE + name)
+
+
+def drawn_references(axes: Iterable[Axes]) -> dict[str, Line2D]:
+    """The lines of references that `axes` have, by name."""
+    lines = [line for ax in axes for line in ax.lines if str(line.get_gid()).startswith(REFERENCE)]
+    return {str(line.get_gid()).removeprefix(REFERENCE): line for line in lines}
 
 
 def level(ax: Axes, value: float, style: RowStyle, name: str, *, vertical: bool = False) -> None:

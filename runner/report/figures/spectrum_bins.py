@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+
+from metrics.inference.few_seeds import Interval, interval
 
 BINS = 24
 
@@ -18,3 +22,11 @@ def binned(eigenvalues: np.ndarray, share: np.ndarray, ends: np.ndarray) -> np.n
     weights = np.repeat(share / eigenvalues.shape[1], eigenvalues.shape[1])
     heights: np.ndarray = np.histogram(eigenvalues.flatten(), bins=ends, weights=weights)[0]
     return heights
+
+
+def spectrum_intervals(
+    eigenvalues: np.ndarray, shares: Iterable[np.ndarray], ends: np.ndarray
+) -> list[Interval]:
+    """Mean and 95 % interval over seeds of what is in each bin, by the `shares` ``(size,)`` of each seed."""
+    heights = np.stack([binned(eigenvalues, share, ends) for share in shares])
+    return [span for values in heights.T if (span := interval(list(values))) is not None]

@@ -18,8 +18,11 @@ Choice = TypeVar("Choice")
 GREY = "#7F7F7F"
 LineStyle = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]
 LINES: tuple[LineStyle, ...] = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
-VARIANT_MARKERS = ("x", "+", "1", "2", "3", "4", "|", "_")
-"""Lines of the rows of one colour, in turn, and the markers of all rows of a sampler but its first."""
+VARIANT_MARKERS = ("s", "^", "D", "v", "X", "o", "P", "<", "p", ">", "*", "d", "h")
+"""Lines of the rows of one colour, in turn, and the markers of all rows of a sampler but its first.
+
+All have an area: a stroke is lost on the bar of an interval.
+"""
 
 WITH_SAMPLER = (None, "pcd", "cd", "kernel")
 """Values of ``task.method`` that say what is done with a sampler; others stand in its place."""
@@ -65,8 +68,8 @@ class RowStyle:
 
 
 def filled_marker(style: RowStyle) -> str:
-    """The row's marker if it has an area to fill, else a circle."""
-    return "o" if style.marker in ("", *VARIANT_MARKERS) else style.marker
+    """The row's marker, a circle where it has none."""
+    return style.marker or "o"
 
 
 FLOOR = RowStyle(GREY, "", "-.")
@@ -77,8 +80,9 @@ def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
     """The style of every row, by the sampler that its runs have: the order of rows decides no colour.
 
     Rows of one sampler share its colour; the first in the table, competing samplers before variants, has its
-    marker. Of rows of one colour, as those of tempered samplers, the first has a solid line, each other one a
-    line of its own. Reference draws are grey lines.
+    marker, the others have those that no sampler of the colour has. Of rows of one colour, as those of
+    tempered samplers, the first has a solid line, each other one a line of its own. Reference draws are grey
+    lines.
     """
     names = sampler_names(shape, results)
     styles: dict[str, RowStyle] = {}
@@ -98,7 +102,8 @@ def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
         colour, marker = looks[name]
         others = [style for style in styles.values() if style.colour == colour]
         if name in drawn:
-            marker = _least_used(VARIANT_MARKERS, [style.marker for style in others])
+            own = [mark for tint, mark in looks.values() if tint == colour]
+            marker = _least_used(VARIANT_MARKERS, own + [style.marker for style in others])
         drawn.add(name)
         styles[row.row] = RowStyle(colour, marker, _least_used(LINES, [style.line for style in others]))
     return styles

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
+from runner.report.figures.metric_axis import SHARE
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
-from runner.report.figures.spectrum_bins import BINS, binned, edges
+from runner.report.figures.spectrum_bins import binned, edges, spectrum_intervals
 from runner.report.figures.visits import shares
 from runner.report.panels.states import probabilities_of, small_binary_target
 from runner.report.published import published_numbers
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
 
 def draw_spectrum(ax: Axes, data: PanelData) -> None:
-    """Bars: share of eigenvalues a bin, mean over seeds, with a whisker of one standard deviation over seeds.
+    """Bars: share of eigenvalues a bin, mean over seeds, with its 95 % interval.
 
     The black outline is the target's own spectrum. Beside them stand the row's standard deviation and
-    interquartile range with their standard deviation over seeds, and the published ones.
+    interquartile range with their standard deviation over seeds, and the published ones; and ``n = 1`` of a
+    row of one seed.
     """
     found = shares(data.own_runs)
     if found is None:
@@ -30,19 +32,20 @@ def draw_spectrum(ax: Axes, data: PanelData) -> None:
     target = small_binary_target(data.own_runs[0].config)
     eigenvalues = eigenvalues_of(target)
     ends = edges(eigenvalues)
-    heights = np.stack([binned(eigenvalues, share, ends) for share in found])
+    spans = spectrum_intervals(eigenvalues, found, ends)
     exact = binned(eigenvalues, probabilities_of(target), ends)
     middles, width = (ends[1:] + ends[:-1]) / 2, ends[1] - ends[0]
-    spread = heights.std(0, ddof=1) if len(heights) > 1 else np.zeros(BINS)
-    colour, mean = data.styles[data.row].colour, heights.mean(0)
+    colour, mean = data.styles[data.row].colour, np.array([span.mean for span in spans])
     ax.bar(middles, mean, width=0.9 * width, color=colour, alpha=0.75, linewidth=0)
-    seen = spread > 0
-    ax.errorbar(middles[seen], mean[seen], yerr=spread[seen], fmt="none", ecolor="#4D4D4D", elinewidth=0.8)
+    off = np.array([SHARE.errors(span.mean, span.margin) for span in spans]).T
+    seen = off.any(0)
+    ax.errorbar(middles[seen], mean[seen], yerr=off[:, seen], fmt="none", ecolor="#4D4D4D", elinewidth=0.8)
     ax.stairs(exact, ends, color="#000000", linewidth=0.9)
     ax.set_xlim(ends[0], ends[-1])
     ax.set_ylim(0.0, data.panel.limits[1] if data.panel.limits else None)
     ax.set(xlabel="eigenvalue (nats)", ylabel="share of eigenvalues")
     lines = [_summary(data, f"hessian_{name.lower()}", name) for name in ("std", "IQR")]
+    lines.append(data.single(len(found)) or "")
     ax.text(0.03, 0.98, "\n".join(filter(None, lines)), transform=ax.transAxes, va="top", size=6)
 
 
@@ -68,4 +71,4 @@ def _summary(data: PanelData, metric: str, name: str) -> str:
     return f"{name} {'; '.join(parts)}" if parts else ""
 
 
-KINDS = {"spectrum": PanelKind(draw_spectrum, required=("row",), optional=("limits",))}
+KINDS = {"spectrum": PanelKind(draw_spectrum, required=("row",), optional=("limits",), has_intervals=True)}

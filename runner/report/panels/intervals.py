@@ -18,7 +18,7 @@ from runner.report.figures.panel import (
     show_missing,
     write_in_row,
 )
-from runner.report.figures.partial_means import mark_partial
+from runner.report.figures.partial_means import mark_partial, write_beside
 from runner.report.figures.published_marks import mark_published, published_values
 from runner.report.figures.reference_lines import level
 from runner.report.figures.style import RC
@@ -51,6 +51,8 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
                 mark_partial(ax, style, span.mean, place, note)
             else:
                 ax.plot(span.mean, place, style.marker, color=style.colour, markersize=4, zorder=3)
+                if alone := data.single(span.n):
+                    write_beside(ax, span.mean, place, alone)
         for version, value, size in printed[row.row]:
             if value > 0 or not log:
                 mark_published(ax, style, value, place, version, size)

@@ -9,13 +9,21 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from metrics.inference.few_seeds import Interval, interval
-from runner.report.block_references import ALONG
+from runner.report.block_references import ALONG, along_runs
 from runner.report.figure_shape import Role
 from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
 from runner.report.figures.metric_axis import Quantity, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_left_out, show_missing
-from runner.report.figures.partial_means import half_filled, mark_partial
-from runner.report.figures.published_marks import mark_published, published_values
+from runner.report.figures.partial_means import half_filled, mark_partial, write_beside
+from runner.report.figures.published_marks import (
+    CLOUD,
+    MEANS,
+    SMALL,
+    SMALL_MEAN,
+    mark_published,
+    published_values,
+    side_by_side,
+)
 from runner.report.figures.reference_lines import level, mark_reference
 from runner.report.figures.style import FLOOR
 from runner.report.runs.column_keys import chosen
@@ -35,34 +43,35 @@ MARK_EVERY = 0.3
 def draw_against_columns(ax: Axes, data: PanelData) -> None:
     """The metric's mean and 95 % interval at each column, placed by the value of the panel's `x`.
 
-    A published number is a hollow marker there. A mean of only some runs stands apart, and a line is broken
-    where it is not of all, since it would join means of different runs, and where a logarithmic axis has no
-    place for a mean.
+    A published number is a hollow marker there; rows that have some stand side by side. A mean of only some
+    runs stands apart, and a line is broken where it is not of all, since it would join means of different
+    runs, and where a logarithmic axis has no place for a mean.
     """
     everywhere, quantity, low = set[float](), data.quantity, list[str]()
+    ticks = _places(data)
+    aside, crowded = side_by_side(data, sorted(set(ticks.values())))
     for row in data.rows:
         points: list[tuple[float, Interval | None]] = []
         style, reference = data.styles[row.row], row.role is Role.draws
         for label in data.panel.columns:
-            span, config = data.interval(row.row, label), data.results.config(row.row, label)
-            if config is None or not (span or data.results.at(row.row, label)):
+            span, tick = data.interval(row.row, label), ticks.get((row.row, label))
+            if tick is None or not (span or data.results.at(row.row, label)):
                 continue
-            place, note = (
-                float(chosen(config, data.panel.x)) ** data.panel.x_power,
-                data.partial(row.row, label),
-            )
+            place, note = aside(row.row, tick), data.partial(row.row, label)
             points.append((place, None if note else span))
             if span is None:
                 continue
-            everywhere.add(place)
+            everywhere.add(tick)
             if data.panel.log and span.mean <= 0:
                 low.append(row.row)
             elif note:
                 _, ends = _with_gaps([span], quantity)
                 ax.errorbar(place, span.mean, yerr=ends, fmt="none", ecolor=style.colour, capsize=2)
                 mark_partial(ax, style, place, span.mean, note)
+            elif not reference and (alone := data.single(span.n)):
+                write_beside(ax, place, span.mean, alone)
             for version, value, size in published_values(data, row.row, label):
-                mark_published(ax, style, place, value, version, size)
+                mark_published(ax, style, place, value, version, size * (SMALL if crowded else 1.0))
         points.sort(key=lambda point: point[0])
         whole = {place: span.mean for place, span in points if span is not None}
         if not whole:
@@ -71,7 +80,9 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         means, off = _with_gaps(_on_axis(data, [span for _, span in points]), quantity)
         if not np.isfinite(means).any():
             continue
-        bars = ax.errorbar(places, means, yerr=off, **style.look, capsize=2, zorder=1 if reference else 2)
+        layer = CLOUD if reference else MEANS
+        look = style.look | (SMALL_MEAN if crowded else {})
+        bars = ax.errorbar(places, means, yerr=off, **look, capsize=2, capthick=1.0, zorder=layer)
         if reference:
             mark_reference(bars.lines[0], row.row)
         positive = all(place > 0 and mean > 0 for place, mean in whole.items())
@@ -96,12 +107,14 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     """The metric along the runs of one column, mean over seeds and 95 % interval.
 
     Seeds are averaged at each recorded step at which all have a finite value; on an axis of seconds that
-    point is at their mean time. Up to `FEW` recorded steps the intervals are bars, side by side; beyond that
-    they are bands behind all lines, which are broken at the steps that are left out. Where runs of a row
-    failed, its markers are half filled and the last of them says so: its line joins means of the same runs.
+    point is at the median of their times. Up to `FEW` recorded steps the intervals are bars, side by side;
+    beyond that they are bands behind all lines, which are broken at the steps that are left out. Where runs
+    of a row failed, its markers are half filled and the last of them says so: its line joins means of the
+    same runs. At the last one of a row of one seed stands ``n = 1``.
     """
     metric, curves = data.metric.metric, list[tuple[RowShape, np.ndarray, np.ndarray, np.ndarray]]()
-    quantity, partial, low = data.quantity, dict[str, str | None](), list[str]()
+    quantity, low = data.quantity, list[str]()
+    partial, single = dict[str, str | None](), dict[str, str | None]()
     for row in data.rows:
         curve = data.results.curves(row.row, data.column, metric)
         partial[row.row] = some_of(*data.results.coverage_along(row.row, data.column, {*curve["seed"]}))
@@ -110,10 +123,12 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             values = [float(value) for value in group["value"]]
             # A mean over the other seeds would be too good.
             span = interval(values) if all(map(math.isfinite, values)) else None
-            found.append((float(group[data.panel.x].mean()), span))
+            found.append((along_runs(data.panel.x, group[data.panel.x].tolist()), span))
         spans = [span for _, span in found]
         if (shown := _on_axis(data, spans)) != spans:
             low.append(row.row)
+        if row.role is not Role.draws:
+            single[row.row] = data.single(curve["seed"].nunique())
         if any(shown):
             means, off = _with_gaps(shown, quantity)
             curves.append((row, np.array([place for place, _ in found]), means, off))
@@ -145,9 +160,11 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
             )
         if row.role is Role.draws:
             mark_reference(line, row.row)
+        last = np.flatnonzero(np.isfinite(means))[-1]
         if note:
-            last = np.flatnonzero(np.isfinite(means))[-1]
             mark_partial(ax, style, at[last], means[last], note)
+        elif alone := single.get(row.row):
+            write_beside(ax, at[last], means[last], alone)
     if not curves and not low:
         show_missing(ax)
     if data.floor is not None:
@@ -162,6 +179,13 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
     ax.set_xlabel(data.panel.x_label or ALONG[data.panel.x])
     name_left_out(ax, low)
     _label_metric(ax, data)
+
+
+def _places(data: PanelData) -> dict[tuple[str, str], float]:
+    """By row and column where the panel has its runs."""
+    cells = [(row.row, label) for row in data.rows for label in data.panel.columns]
+    configs = {cell: config for cell in cells if (config := data.results.config(*cell)) is not None}
+    return {cell: float(chosen(each, data.panel.x)) ** data.panel.x_power for cell, each in configs.items()}
 
 
 def _on_axis(data: PanelData, spans: Sequence[Interval | None]) -> list[Interval | None]:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from runner.report.figure_shape import Role
 from runner.report.figures.overlap_shares import BINS, bin_middles, overlap_shares
 from runner.report.figures.panel import PanelData, PanelKind, show_missing
+from runner.report.figures.partial_means import write_beside
 
 BAND = 0.12
 """Opacity of the band of an interval."""
@@ -34,6 +35,8 @@ def draw_overlaps(ax: Axes, data: PanelData) -> None:
             middles, lower, heights + margins, color=style.colour, alpha=BAND, linewidth=0, zorder=1
         )
         highest = max(highest, float(heights.max()))
+        if not reference and (alone := data.single(spans[0].n)):
+            write_beside(ax, middles[heights.argmax()], heights.max(), alone)
     if not rows:
         show_missing(ax, data.runs, "overlaps")
         return

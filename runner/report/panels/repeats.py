@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from runner.report.figures.metric_axis import metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_missing, write_in_row
-from runner.report.figures.partial_means import mark_partial
+from runner.report.figures.partial_means import mark_partial, write_beside
 from runner.report.figures.published_marks import HALO, mark_published, published_values
 from runner.report.figures.reference_lines import level
 from runner.report.figures.style import FLOOR
@@ -42,6 +42,8 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
         ax.errorbar(span.mean, place, xerr=off, color="black", marker="|", markersize=5, capsize=2)
         if note := data.partial(row.row, data.column):
             mark_partial(ax, data.styles[row.row], span.mean, place, note)
+        elif alone := data.single(span.n):
+            write_beside(ax, span.mean, place, alone)
         published = published_values(data, row.row, data.column)
         for version, value, size in published:
             mark_published(ax, data.styles[row.row], value, place, version, size)

@@ -6,14 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metrics.inference.few_seeds import Interval, interval
+from runner.report.block_references import along_runs
 from runner.site.content.curves import Curve
 
 
 @dataclass(frozen=True)
 class Point:
-    """Runs of several seeds after the same step: mean costs, and mean and interval of the metric.
+    """Runs of several seeds after the same step: their costs, and mean and interval of the metric.
 
     Attributes:
+        evaluations: mean of the seeds.
+        seconds: median of the seeds.
         span: None where a seed has no finite value: a mean over the others would be too good.
     """
 
@@ -32,9 +35,8 @@ def averaged(curves: Iterable[Curve]) -> list[Point]:
             at.setdefault(step, []).append((evaluations, seconds, value))
     points = []
     for step, found in sorted(at.items()):
-        costs = [sum(each[place] for each in found) / len(found) for place in (0, 1)]  # type: ignore[misc]
+        evaluated = along_runs("evaluations", [each[0] for each in found])
+        took = along_runs("seconds", [each[1] for each in found])
         values = [value for *_, value in found if value is not None]
-        points.append(
-            Point(step, costs[0], costs[1], interval(values) if len(values) == len(found) else None)
-        )
+        points.append(Point(step, evaluated, took, interval(values) if len(values) == len(found) else None))
     return points

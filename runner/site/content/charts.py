@@ -22,8 +22,7 @@ Trace = dict[str, Any]
 SYMBOLS = {
     "o": "circle", "s": "square", "D": "diamond", "^": "triangle-up", "v": "triangle-down", "P": "cross",
     "X": "x", "p": "pentagon", "<": "triangle-left", ">": "triangle-right", "d": "diamond-tall",
-    "h": "hexagon", "*": "star", "x": "x-thin-open", "+": "cross-thin-open", "1": "y-down-open",
-    "2": "y-up-open", "3": "y-left-open", "4": "y-right-open", "|": "line-ns-open", "_": "line-ew-open",
+    "h": "hexagon", "*": "star",
 }  # fmt: skip
 REFERENCES = {"--": "line-ew-open", ":": "circle-open"}
 """Symbols of reference draws, which have no marker, by their line."""
@@ -112,12 +111,15 @@ def _interval(row: str, group: pd.DataFrame, style: RowStyle, limits: tuple[floa
 
 
 def apart(trace: Trace, notes: Sequence[str | None]) -> Trace:
-    """The points of a row; means of only some runs, those with a note ``3 of 5``, are hollow with a dot."""
+    """The points of a row; means of only some runs, those with a note ``3 of 5``, are hollow with a dot.
+
+    A symbol that has no area, of a reference, gives way to a circle.
+    """
     if not any(notes):
         return trace
     marker = trace["marker"]
     symbol = marker["symbol"]
-    hollow = symbol if symbol.endswith("-open") else f"{symbol}-open-dot"
+    hollow = "circle-open-dot" if symbol.endswith("-open") else f"{symbol}-open-dot"
     said = zip(trace["customdata"], notes, strict=True)
     return trace | {
         "marker": marker | {"symbol": [hollow if note else symbol for note in notes]},

@@ -93,6 +93,11 @@
     const [width, largest] = [hi - lo, Math.max(Math.abs(lo), Math.abs(hi))];
     return width > 0 ? Math.max(5, Math.min(12, Math.floor(Math.log10(largest)) - Math.floor(Math.log10(width)) + 3)) : 5;
   };
+  const median = (values) => {
+    const sorted = [...values].sort((one, other) => one - other), half = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  };
+
   const said = ({ mean, margin, n, of = n }) => {
     const number = of > n ? `n = ${n} of ${of}` : `n = ${n}`;
     if (!margin) return number;
@@ -169,7 +174,8 @@
       without.forEach((step) => points.delete(step));
       if (!points.size) return;
       const sorted = [...points].sort(([one], [other]) => one - other).map(([, each]) => each);
-      const x = sorted.map((each) => span(each.x).mean), spans = sorted.map((each) => span(each.y)).map((each) => ({ ...each, of: each.n + lost }));
+      // A run that was paused moves the mean of seconds, not their median.
+      const x = sorted.map((each) => (along === "seconds" ? median(each.x) : span(each.x).mean)), spans = sorted.map((each) => span(each.y)).map((each) => ({ ...each, of: each.n + lost }));
       drawn.push(...spans);
       const tint = tints[place], end = (sign) => spans.map((each) => clipped(metric, each.mean + sign * each.margin));
       const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: tint }, hoverinfo: "skip", showlegend: false, legendgroup: name };

@@ -344,3 +344,16 @@ def test_a_heat_map_pools_the_seeds(tmp_path: Path) -> None:
     top = [round(255 * part) for part in colormaps["cividis"](1.0)[:3]]
     red, green, blue = (int(part) for part in cells["colorscale"][-1][1][4:-1].split(","))
     assert np.abs(np.array([red, green, blue]) - top).max() <= 3
+
+
+def test_the_legend_says_what_the_boxes_of_tours_are(results: Results) -> None:
+    """They stood under "mean and 95 % interval over seeds"."""
+    shape = shape_from(BLOCK)
+    panels = [panel for panel in shape.figures[0].panels if panel.kind == "tour_costs"]
+    page = draw_figure(replace(shape.figures[0], panels=panels, legend=[]), shape, results)
+    assert [text.get_text() for text in page.legends[0].get_texts()] == [
+        "median of the target",
+        "5 to 95 % of the target",
+        "quartiles of the target",
+        "box: median and quartiles, whiskers 5 to 95 %, all seeds together",
+    ]

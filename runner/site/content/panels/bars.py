@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from metrics.inference.few_seeds import Interval, interval
-from runner.report.figures.class_shares import REAL, SHARE, classes
+from metrics.inference.few_seeds import Interval
+from runner.report.figures.class_shares import OWN, REAL, classes
+from runner.report.figures.metric_axis import SHARE
 from runner.report.figures.panel import PanelData
-from runner.report.figures.spectrum_bins import binned, edges
+from runner.report.figures.spectrum_bins import binned, edges, spectrum_intervals
 from runner.report.figures.visits import shares
 from runner.site.content.charts import HOVER, said_of
 from runner.site.content.panels.known import Known
@@ -28,7 +27,7 @@ def class_histogram(panels: Sequence[PanelData], known: Known) -> Plot | None:
                 for name in found
                 if (span := data.interval(data.row, data.column, f"{part}{name}")) is not None
             }
-            for part in (SHARE, REAL)
+            for part in (OWN, REAL)
         )
         if own:
             traces.append(_bars(data, data.row, list(own), list(own.values())))
@@ -57,8 +56,7 @@ def spectrum(panels: Sequence[PanelData], known: Known) -> Plot | None:
         target = known.states(data.own_runs[0].config)
         ends = edges(target.eigenvalues)
         middles = ((ends[1:] + ends[:-1]) / 2).tolist()
-        heights = np.stack([binned(target.eigenvalues, share, ends) for share in found])
-        spans = [span for values in heights.T if (span := interval(list(values))) is not None]
+        spans = spectrum_intervals(target.eigenvalues, found, ends)
         if not traces:
             outline = binned(target.eigenvalues, target.probabilities, ends)
             traces.append(
@@ -76,9 +74,7 @@ def spectrum(panels: Sequence[PanelData], known: Known) -> Plot | None:
 def _bars(
     data: PanelData, row: str, places: Sequence[str] | Sequence[float], spans: Sequence[Interval]
 ) -> Trace:
-    margins = [span.margin or 0.0 for span in spans]
-    within = zip(spans, margins, strict=True)
-    ends = [(min(margin, span.mean), min(margin, 1.0 - span.mean)) for span, margin in within]
+    ends = [SHARE.errors(span.mean, span.margin) for span in spans]
     return {
         "type": "bar", "name": row, "meta": row, "legendgroup": row, "offsetgroup": row,
         "x": list(places), "y": [span.mean for span in spans], "error_y": error_bar(ends),

@@ -52,6 +52,13 @@ def run(row: str, sampler: str, seed: int = 0, steps: int = 9, values: tuple[flo
     return finished(row, "a", seed, config, {metric: values[seed]}, curve=curve)
 
 
+def known(row: str, metric: str) -> Run:
+    """A run of a row that has this metric alone."""
+    return finished(
+        row, "a", 0, {"scale": {"name": "quick"}, "sampler": {"name": "exact_draws"}}, {metric: 0.7}
+    )
+
+
 @pytest.fixture
 def ax() -> Any:
     figure, axes = pyplot.subplots()
@@ -187,6 +194,7 @@ def test_a_metric_is_drawn_in_the_rows_alone_that_show_it(kind: str) -> None:
             figures=yaml.safe_load(f"[{{name: f, panels: [{shown}]}}]"),
         )  # fmt: skip
         runs = [run(row, sampler, seed) for row, sampler in (("A", "acs"), ("D", "dmala")) for seed in (0, 1)]
+        runs.append(known("exact value", "energy"))
         page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
         names.append([text.get_text() for text in page.legends[0].get_texts()])
         first, colours = page.axes[0], row_styles(shape, Results(tuple(runs)))
@@ -206,9 +214,31 @@ def test_the_legend_names_exact_values_only_where_a_panel_has_them() -> None:
             f"{{row: exact value, role: draws, exact: [{exact}]}}",
             figures=yaml.safe_load(f"[{{name: f, panels: {panels}}}]"),
         )
-        page = draw_figure(shape.figures[0], shape, Results((run("D", "dmala"),)))
+        results = Results((run("D", "dmala"), known("exact value", exact)))
+        page = draw_figure(shape.figures[0], shape, results)
         names.append([text.get_text() for text in page.legends[0].get_texts()])
     assert names == [["D", "exact value"], ["D"]]
+
+
+def test_the_legend_names_no_reference_without_a_value() -> None:
+    """`field_ess` named exact draws, which have none of its metrics."""
+    panels = "[{kind: intervals, title: t, metric: acceptance, columns: [a]}]"
+    shape = table(
+        "{row: D}", "{row: draws, role: draws}", figures=yaml.safe_load(f"[{{name: f, panels: {panels}}}]")
+    )
+    for metric, names in (("energy", ["D"]), ("acceptance", ["D", "draws"])):
+        page = draw_figure(shape.figures[0], shape, Results((run("D", "dmala"), known("draws", metric))))
+        assert [text.get_text() for text in page.legends[0].get_texts()] == names
+
+
+@pytest.mark.parametrize(("kind", "lines"), [("intervals", ["-", "-"]), ("against_steps", ["-", "--"])])
+def test_the_legend_has_dashes_only_where_lines_join_means(kind: str, lines: list[str]) -> None:
+    """Bars of intervals are solid in all rows."""
+    panels = f"[{{kind: {kind}, title: t, metric: acceptance, columns: [a]}}]"
+    shape = table("{row: P}", "{row: Q}", figures=yaml.safe_load(f"[{{name: f, panels: {panels}}}]"))
+    runs = (run(row, name, seed) for row, name in (("P", "pt_dmala"), ("Q", "pt_gwg")) for seed in (0, 1))
+    page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
+    assert [line.get_linestyle() for line in page.legends[0].get_lines()] == lines
 
 
 def test_rows_of_one_sampler_share_its_colour_and_differ_in_marker_and_line() -> None:
