@@ -59,18 +59,18 @@ def _with_data(target: dict[str, Any]) -> dict[str, Any]:
 
 
 def unknown_data(config: DictConfig) -> dict[str, Any]:
-    """What files of the target's data that are not known add to an identity: nothing by default.
+    """What files of the target's data that its name does not tell add to an identity: nothing by default.
 
     A saved model holds a digest of its images, whatever their files.
 
     Raises:
-        UserError: if `data.verify=false` and the files are not there or damaged.
+        UserError: if files are damaged, or `data.verify=false` and they are not there.
     """
     target = config.target
+    if "training" in target:
+        return unknown_files(config, target.get("dataset")) if target.get("model") is None else {}
     if verifies(config):
         return {}
-    if "training" in target and target.get("model") is None:
-        return unknown_files(config, target.get("dataset"))
     return unknown_rows(config, target.tabular) if "tabular" in target else {}
 
 

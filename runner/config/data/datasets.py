@@ -85,16 +85,14 @@ def load_dataset(name: Any, binarisation: Any, root: Any, verify: bool = True) -
 
 
 def unknown_files(config: DictConfig, name: Any, key: str = "target.dataset") -> dict[str, Any]:
-    """What the data set `name` adds to an identity, if `data.verify=false` and a file of it is not known.
+    """What the files of the data set `name` add to an identity, where the name does not tell which are read.
 
     Raises:
-        UserError: if there is no such set, or its files are not there or damaged.
+        UserError: if there is no such set, its files are damaged, or they are not there with
+            `data.verify=false`.
     """
-    return (
-        {}
-        if verifies(config)
-        else added_identity(str(name), dataset_settings(name, None, key), config.data.root)
-    )
+    spec = dataset_settings(name, None, key)
+    return added_identity(str(name), spec, config.data.root, verify=verifies(config))
 
 
 @functools.lru_cache(maxsize=4)
