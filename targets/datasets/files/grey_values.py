@@ -15,6 +15,8 @@ CLOSE = 1e-3
 """Tolerance with which a value times `WHITE` counts as an integer, that is, the value as byte / 255."""
 ROUNDED = "grey values rounded to 255ths"
 """The note for a data set whose values are not multiples of 1/255."""
+LEAST_WHITE = 128
+"""What the largest of whole numbers is at least; those from 0 to 16 or to 100 are of another scale."""
 
 
 def as_bytes(
@@ -30,10 +32,12 @@ def as_bytes(
         source: the file, for messages.
 
     Returns:
-        The bytes by part, and `ROUNDED` if some fractions are not multiples of 1/255, else None.
+        The bytes by part, and a note: `ROUNDED` if some fractions are not multiples of 1/255, or that the
+        largest integer is below 255, else None.
 
     Raises:
-        DataError: if a value is anything else, or one array holds zeros and ones where another has bytes.
+        DataError: if a value is anything else, one array holds zeros and ones where another has bytes, or the
+            largest integer of all arrays is below `LEAST_WHITE`.
     """
     if all(((values >= 0) & (values <= 1)).all() for values in arrays.values()):
         rounded, found = False, {}
@@ -57,4 +61,11 @@ def as_bytes(
                 f"'{source}' must hold all its images on one scale, from 0 to 1 or from 0 to {WHITE}; {name} "
                 f"has values up to 1, {other} up to {largest[other]}"
             )
-    return {name: values.astype(np.uint8) for name, values in arrays.items()}, None
+    most = max(largest.values())
+    if most < LEAST_WHITE:
+        raise DataError(
+            f"'{source}' must hold whole numbers on the scale from 0 to {WHITE}, its largest is {most}: "
+            f"divide all by {most}, if that is white"
+        )
+    note = None if most == WHITE else f"grey values of 0 to {WHITE}, the largest is {most}"
+    return {name: values.astype(np.uint8) for name, values in arrays.items()}, note
