@@ -61,7 +61,7 @@ def load_npz(
                 "must be threshold, stochastic or dynamic"
             )
     flat = {name: values.reshape(len(values), math.prod(shape)) for name, values in arrays.items()}
-    grey, note = as_bytes(flat, path)
+    grey, note = as_bytes(flat, path, threshold if binarisation == "threshold" else None)
     train, validation, test = (
         binarise(grey.get(name, no_images(shape)), WHITE, TRAINING if name == "train" else name)
         for name in PARTS

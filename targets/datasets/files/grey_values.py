@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +21,7 @@ LEAST_WHITE = 128
 
 
 def as_bytes(
-    arrays: Mapping[str, NDArray[Any]], source: str
+    arrays: Mapping[str, NDArray[Any]], source: str, threshold: float | None = None
 ) -> tuple[dict[str, NDArray[np.uint8]], str | None]:
     """Numbers between 0 and 1, or integers from 0 to 255, as bytes from 0 (black) to 255 (white).
 
@@ -30,6 +31,7 @@ def as_bytes(
     Args:
         arrays: numbers of any shape, by part.
         source: the file, for messages.
+        threshold: from 0 to 1; fractions are not rounded across it: bytes are above it where fractions are.
 
     Returns:
         The bytes by part, and a note: `ROUNDED` if some fractions are not multiples of 1/255, or that the
@@ -44,7 +46,12 @@ def as_bytes(
         for name, values in arrays.items():
             scaled = values.astype(np.float32) * np.float32(WHITE)
             whole = np.rint(scaled)
-            rounded |= bool((np.abs(scaled - whole) > CLOSE).any())
+            other = np.abs(scaled - whole) > CLOSE
+            rounded |= bool(other.any())
+            if threshold is not None:
+                cut, above = math.floor(threshold * WHITE), values > values.dtype.type(threshold)
+                whole = np.where(other & above, np.maximum(whole, cut + 1), whole)
+                whole = np.where(other & ~above, np.minimum(whole, cut), whole)
             found[name] = whole.astype(np.uint8)
         return found, ROUNDED if rounded else None
     for name, values in arrays.items():

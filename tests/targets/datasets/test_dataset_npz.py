@@ -165,6 +165,20 @@ def test_a_threshold_that_leaves_one_value_is_refused(pixels: list[float], value
     assert load(path, "stochastic").test.shape == (1, 2)
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.7])
+def test_fractions_are_compared_with_the_threshold_as_they_are(
+    threshold: float, kind: Any, path: Path
+) -> None:
+    """Rounded first, 0.5 is 128 of 255, which is above 127.5."""
+    near = np.array([[0, threshold - 0.001, threshold, threshold + 0.001, 1]]).astype(kind)
+    np.savez(path, train=near, test=near)
+    dataset = load(path, "threshold", threshold=threshold)
+    assert dataset.train.tolist() == dataset.test.tolist() == [[0, 0, 0, 1, 1]]
+    assert dataset.grey_test is not None
+    assert np.abs(dataset.grey_test.numpy() - 255 * near).max() < 1
+
+
 @pytest.mark.parametrize("way", ["binary", "threshold", "stochastic", "dynamic"])
 def test_zeros_and_ones_are_black_and_white_in_every_binarisation(way: str, path: Path) -> None:
     images = {"train": grey(6, 1, 2), "validation": grey(4, 2, 2), "test": grey(5, 3, 2)}
