@@ -15,6 +15,7 @@ from targets.datasets.binarise import TRAINING, as_tensor, binariser
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.grey_values import WHITE, as_bytes
 from targets.datasets.files.npz_arrays import read_arrays
+from targets.datasets.files.user_paths import file_is_there, user_path
 from targets.datasets.variants import no_images
 
 PARTS = ("train", "validation", "test")
@@ -43,7 +44,7 @@ def load_npz(
     """
     # The same name for all files, so that random binarisation does not depend on the file's name.
     binarise = binariser("npz", binarisation, threshold, seed)
-    arrays = _read(Path(path).expanduser(), path)
+    arrays = _read(user_path(path), path)
     shape = _shape(arrays["train"], path)
     if not len(arrays["test"]):
         raise DataError(
@@ -89,7 +90,7 @@ def _check_both(
 
 def _read(file: Path, path: str) -> dict[str, NDArray[Any]]:
     """The arrays by name; all are numeric with two or three axes."""
-    if not file.is_file():
+    if not file_is_there(file):
         raise DataError(
             f"'{path}' is missing: target.dataset must name an .npz file with the arrays train and test"
         )

@@ -15,6 +15,7 @@ from omegaconf import DictConfig
 import conf
 from runner.config.data.known_files import added_identity, full_note, only_known, verifies
 from runner.execution.errors import UserError, listed, not_allowed, one_sentence, reason
+from targets.datasets.files.user_paths import user_path
 
 if TYPE_CHECKING:
     from targets.datasets.dataset import Dataset
@@ -139,7 +140,7 @@ def file_digest(path: str | Path) -> str:
         UserError: if it cannot be read.
     """
     try:
-        place = Path(path).expanduser()
+        place = user_path(path)
         status = place.stat()
         return _file_digest(str(place), status.st_mtime_ns, status.st_size)
     except OSError as error:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.errors import UserError, reason
+from targets.datasets.files.user_paths import folder_is_there, user_path
 
 if TYPE_CHECKING:
     from targets.datasets.files.places import Place
@@ -92,8 +93,13 @@ def added_identity(
         return {"files": later} if (later := _later(spec, root)) else {}
     later = {} if places else _later(spec, root)
     places = places or file_places(spec)
-    folder = None if root is None else Path(str(root)).expanduser()
-    if "sha256_of" in spec and folder is not None and folder.is_dir() and found(folder, places) is None:
+    folder = None if root is None else user_path(str(root))
+    if (
+        "sha256_of" in spec
+        and folder is not None
+        and folder_is_there(folder)
+        and found(folder, places) is None
+    ):
         raise UserError(
             f"data.verify=false makes the files of {name} a part of each run's identity, and they are not in "
             f"'{root}': put {' and '.join(places[0].values())} there, or let data.verify=true download them."
@@ -162,7 +168,7 @@ def _read(root: Any, places: Sequence[Place]) -> tuple[int, dict[str, Path]]:
     """Which place is read, the first complete one, and its files by path below `root`; none without one."""
     from targets.datasets.files.places import found
 
-    folder = Path(str(root)).expanduser()
+    folder = user_path(str(root))
     for number, place in enumerate(places):
         files = found(folder, [place])
         if files is not None:
