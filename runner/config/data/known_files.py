@@ -65,12 +65,16 @@ def check_known(name: str, spec: Mapping[str, Any], root: Any, places: Sequence[
     Raises:
         UserError: naming the file, its digest and what to do.
     """
+    from targets.datasets.files.places import gzipped_beside
+
     for path, (file, digest) in _unknown(spec, root, places).items():
         expected = [known[:SHOWN] for known in spec["sha256_of"].get(path, ())]
+        gzipped = gzipped_beside(file)
+        what = f"remove it, so that '{gzipped}' is read" if gzipped else "put the published file there"
         known = f"those known are {' and '.join(expected)}" if expected else "none is known of this file"
         raise UserError(
             f"data.verify=true refuses '{file}' of {name}: its SHA-256 begins with "
-            f"{digest[:SHOWN]}, {known}; put the published file there, or give data.verify=false, which "
+            f"{digest[:SHOWN]}, {known}; {what}, or give data.verify=false, which "
             "makes the digest a part of each run's identity."
         )
 

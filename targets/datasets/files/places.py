@@ -135,6 +135,11 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def gzipped_beside(path: Path) -> Path | None:
+    """The ``.gz`` that a plain file at `path` hides, as the plain one is read; None where there is none."""
+    gzipped = path.with_name(f"{path.name}.gz")
+    return gzipped if file_is_there(gzipped) else None
+
+
 def _plain_or_gzipped(path: Path) -> Path | None:
-    candidates = (path, path.with_name(f"{path.name}.gz"))
-    return next((candidate for candidate in candidates if file_is_there(candidate)), None)
+    return path if file_is_there(path) else gzipped_beside(path)

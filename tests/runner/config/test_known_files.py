@@ -119,6 +119,13 @@ def test_other_files_are_refused_before_any_work(write: Write, train: bytes, suf
     assert said == expected
 
 
+@pytest.mark.parametrize("kept", [0, 15])
+def test_a_plain_file_that_hides_a_whole_gz_is_told(write: Write, kept: int) -> None:
+    root = write(".gz")
+    (root / TRAIN).write_bytes(CONTENT[TRAIN][:kept])
+    assert f"; remove it, so that '{root}/{TRAIN}.gz' is read, or give" in refusal(*RUN, f"data.root={root}")
+
+
 @pytest.mark.parametrize("train", [idx(PERMUTED), FLIPPED], ids=["permuted", "one bit"])
 def test_a_file_that_is_let_in_shares_no_identity(write: Write, train: bytes) -> None:
     known = ids(write())
