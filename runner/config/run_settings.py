@@ -44,7 +44,7 @@ CONTENT = "content"
 """Where the written configuration of a run has digests of the files of its target, by their keys."""
 
 UNKNOWN_DATA = "data"
-"""Its key there for the files of a data set that are not known; runs without it are on the known files."""
+"""Its key there for files of a data set that its name does not tell; runs without it are on known files."""
 
 WITHOUT_IS_KNOWN = (f"target.{UNKNOWN_DATA}.{CONTENT}",)
 """Settings that runs on files which are known do not have, and that tell them from those that have them."""

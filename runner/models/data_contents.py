@@ -26,11 +26,12 @@ MODEL = "model"
 def data_contents(config: DictConfig, target: Mapping[str, Any]) -> dict[str, str]:
     """By key of `target`, a resolved node of the one in `config`: digests of its files; also by others.
 
-    Those of a data set that `conf` describes stand at `UNKNOWN_DATA` in one text; files that are known have
-    none. A model has that of its weights, and a user's own file of a task's data set stands at its whole key.
+    Those of a data set that `conf` describes stand at `UNKNOWN_DATA` in one text; known files of the first
+    place have none. A model has that of its weights, and a user's own file of a task's data set stands at its
+    whole key.
 
     Raises:
-        UserError: if a file is not there or cannot be read, or `data.verify=false` and one is damaged.
+        UserError: if a file is not there or cannot be read, or one of a data set is damaged.
     """
     found = file_digests(target)
     named = target.get(MODEL) if "training" in config.target else None

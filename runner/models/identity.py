@@ -20,6 +20,7 @@ from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
 from runner.integrity.own_code import is_ours
 from runner.store.short_hash import SCHEMA, short_hash
+from targets.datasets.files.user_paths import file_is_there, folder_is_there, user_path
 
 if TYPE_CHECKING:
     from targets.target import Target
@@ -59,18 +60,18 @@ def _with_data(target: dict[str, Any]) -> dict[str, Any]:
 
 
 def unknown_data(config: DictConfig) -> dict[str, Any]:
-    """What files of the target's data that are not known add to an identity: nothing by default.
+    """What files of the target's data that its name does not tell add to an identity: nothing by default.
 
     A saved model holds a digest of its images, whatever their files.
 
     Raises:
-        UserError: if `data.verify=false` and the files are not there or damaged.
+        UserError: if files are damaged, or `data.verify=false` and they are not there.
     """
     target = config.target
+    if "training" in target:
+        return unknown_files(config, target.get("dataset")) if target.get("model") is None else {}
     if verifies(config):
         return {}
-    if "training" in target and target.get("model") is None:
-        return unknown_files(config, target.get("dataset"))
     return unknown_rows(config, target.tabular) if "tabular" in target else {}
 
 
@@ -135,9 +136,9 @@ def model_file(given: Any, key: str = "model") -> Path:
     """
     if given is None:
         raise UserError(f"task=evaluate needs a saved model: {key}=PATH.")
-    path = Path(str(given)).expanduser()
-    path = path / MODEL_FILE if path.is_dir() else path
-    if not path.is_file():
+    path = user_path(str(given))
+    path = path / MODEL_FILE if folder_is_there(path) else path
+    if not file_is_there(path):
         raise UserError(
             f"{key} must be a saved model or the folder of one, '{given}' was given, which is not there."
         )

@@ -11,6 +11,7 @@ from runner.config.data.datasets import is_file
 from runner.execution.errors import UserError
 from runner.models.identity import arguments_of, class_of, metadata_of, model_file
 from runner.models.training_settings import with_defaults
+from targets.datasets.files.user_paths import file_is_there, user_path
 
 if TYPE_CHECKING:
     from targets.target import Target
@@ -51,7 +52,7 @@ def target_in(path: Path) -> dict[str, Any]:
 
     known = {key: value for key, value in _said_by(path, {}).items() if key not in OF_IMAGES}
     name = known["dataset"]
-    if name is None or (is_file(name) and not Path(name).expanduser().is_file()):
+    if name is None or (is_file(name) and not file_is_there(user_path(name))):
         known = {key: value for key, value in known.items() if key not in ("dataset", "binarisation")}
     cls = class_of(path)
     name = architecture_name(cls).rsplit(".", 1)[-1]

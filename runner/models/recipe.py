@@ -41,7 +41,7 @@ class Recipe:
         seed: of its weights, of the order of the data and of the chains.
         device, dtype: where and in what precision.
         key: where the settings stand in the configuration, for messages.
-        unknown: digests of the files of its data set that are not known (`data.verify=false`).
+        unknown: digests of the files of its data set that its name does not tell.
         tuning: what the pilots of an open sampler add to its identity.
     """
 

@@ -26,7 +26,7 @@ SAMPLES_FILE = "samples.safetensors"
 """States of the chains of the training, beside the model."""
 
 SHAPE = "shape"
-"""Attribute of a network of convolutions, and what its file says of it."""
+"""Height and width of an image: attribute of a network of convolutions, and what a model's file says."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,14 @@ class TrainedModel:
                 f"The model {self.path} was trained on other images than the data set {data.name} "
                 f"holds now{told}."
             )
+
+    @property
+    def image_shape(self) -> tuple[int, int] | None:
+        """Height and width of the images that it learned; None where its file does not say."""
+        match self.metadata.get(SHAPE):
+            case [int(height), int(width)]:
+                return height, width
+        return None
 
     @property
     def notes(self) -> list[str]:

@@ -50,6 +50,7 @@ class Problem:
         model: the file of the target's weights, if they were learned.
         target_name: what the target is called in results, where the configuration does not know it.
         beside: values of the target that are written beside those of the metrics.
+        image_shape: height and width of the images that the target learned; None where that is not known.
     """
 
     config: DictConfig
@@ -62,6 +63,7 @@ class Problem:
     model: str | None = None
     target_name: str | None = None
     beside: Mapping[str, float] = field(default_factory=dict)
+    image_shape: tuple[int, int] | None = None
 
     @property
     def compiled(self) -> bool | str:

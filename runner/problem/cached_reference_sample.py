@@ -68,6 +68,7 @@ def with_trained_target(problem: Problem, store: Store) -> Problem:
         notes=tuple(model.notes),
         model=str(model.path),
         target_name=f"{problem.config.target.get('name')}/{model.metadata.get('dataset')}",
+        image_shape=model.image_shape,
     )
     if not target.block_gibbs:
         return problem

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
@@ -27,6 +26,7 @@ from runner.store.run_store import Store
 from runner.tasks.likelihood.ais_settings import ais_numbers, ais_settings, annealing_identity
 from runner.tasks.likelihood.bracketing import warn_of_bracket
 from runner.tasks.task import Parts, PerSeedTask
+from targets.datasets.files.user_paths import user_path
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
@@ -140,4 +140,4 @@ def _binarisation(name: Any, metadata: Mapping[str, Any]) -> Any:
 
 def _place(name: Any) -> str:
     """A data set as it is named; a user's own file by where it is."""
-    return str(Path(name).expanduser().resolve()) if is_file(name) else str(name)
+    return str(user_path(name).resolve()) if is_file(name) else str(name)

@@ -161,7 +161,7 @@ class Sampling:
             "values": values,
         }
         self.records.append(record)
-        self._say(record, partial(suite_pictures, self.suite))
+        self._say(record, partial(suite_pictures, self.suite, shape=self.problem.image_shape))
 
     def _say(self, record: Mapping[str, Any], pictures: Callable[[int], Pictures] | None = None) -> None:
         """Says what was recorded to who listens, unless it is the result, which the caller gets."""

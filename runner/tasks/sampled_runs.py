@@ -62,7 +62,8 @@ class SampledRuns:
         plan = save_plan(batch.checkpoint, problem.config.checkpoint, owner={"run_ids": batch.run_ids})
         with completed(lambda: begin(problem, batch.seeds), plan) as run:
             for place, seed in enumerate(batch.seeds):
-                yield replace(run_result(run, seed), files=suite_files(run.suite, place))
+                files = suite_files(run.suite, place, problem.image_shape)
+                yield replace(run_result(run, seed), files=files)
 
 
 def _bytes(problem: Problem) -> int:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from targets.datasets.binarise import TRAINING, as_tensor, binariser
 from targets.datasets.dataset import DataError, Dataset
 from targets.datasets.files.grey_values import WHITE, as_bytes
 from targets.datasets.files.npz_arrays import read_arrays
+from targets.datasets.files.user_paths import file_is_there, user_path
 from targets.datasets.variants import no_images
 
 PARTS = ("train", "validation", "test")
@@ -35,11 +39,12 @@ def load_npz(
         seed: for the binarisations ``stochastic`` and ``dynamic``.
 
     Raises:
-        DataError: if the file is missing, damaged, or contains anything else.
+        DataError: if the file is missing, damaged, or contains anything else, or the threshold makes grey
+            images of a part all 0 or all 1.
     """
     # The same name for all files, so that random binarisation does not depend on the file's name.
     binarise = binariser("npz", binarisation, threshold, seed)
-    arrays = _read(Path(path).expanduser(), path)
+    arrays = _read(user_path(path), path)
     shape = _shape(arrays["train"], path)
     if not len(arrays["test"]):
         raise DataError(
@@ -57,20 +62,35 @@ def load_npz(
                 "must be threshold, stochastic or dynamic"
             )
     flat = {name: values.reshape(len(values), math.prod(shape)) for name, values in arrays.items()}
-    grey, note = as_bytes(flat, path)
+    grey, note = as_bytes(flat, path, threshold if binarisation == "threshold" else None)
     train, validation, test = (
         binarise(grey.get(name, no_images(shape)), WHITE, TRAINING if name == "train" else name)
         for name in PARTS
     )
+    if binarisation == "threshold":
+        _check_both(grey, {"train": train, "validation": validation, "test": test}, threshold, path)
     kept = as_tensor(grey["train"]) if binarisation == "dynamic" else None
     shown = None if binarisation == "binary" else as_tensor(grey["test"])
     name = Path(path).stem
     return Dataset(name, train, validation, test, shape, note, grey=kept, grey_test=shown, white=WHITE)
 
 
+def _check_both(
+    grey: Mapping[str, NDArray[np.uint8]], binary: Mapping[str, Tensor], threshold: float, path: str
+) -> None:
+    """Refuses a part with several grey values of which the threshold leaves one."""
+    for name, values in grey.items():
+        low, high = int(values.min(initial=WHITE)), int(values.max(initial=0))
+        if low < high and (value := int(binary[name].min())) == int(binary[name].max()):
+            raise DataError(
+                f"'{path}' must hold grey values on both sides of threshold={threshold:g}, those of {name} "
+                f"go from {low / WHITE:.3g} to {high / WHITE:.3g} and would all be {value}"
+            )
+
+
 def _read(file: Path, path: str) -> dict[str, NDArray[Any]]:
     """The arrays by name; all are numeric with two or three axes."""
-    if not file.is_file():
+    if not file_is_there(file):
         raise DataError(
             f"'{path}' is missing: target.dataset must name an .npz file with the arrays train and test"
         )

@@ -9,6 +9,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from targets.datasets.files.user_paths import user_path
+
 LETTERS = " abcdefghijklmnopqrstuvwxyz"
 """The alphabet: a space, which stands for all between two words, and the small letters."""
 
@@ -31,7 +33,7 @@ def read_text(path: str | None) -> str:
             return beside.read_text(encoding="utf-8")
         return importlib.metadata.distribution("rungwise").read_text("licenses/LICENSE") or ""
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
+        text = user_path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, TypeError) as error:
         raise ValueError(f"text must be a file that can be read as UTF-8, {path!r} was given") from error
     if "\0" in text:  # UTF-16 reads as UTF-8, with such a character beside each letter

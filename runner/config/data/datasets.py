@@ -15,6 +15,7 @@ from omegaconf import DictConfig
 import conf
 from runner.config.data.known_files import added_identity, full_note, only_known, verifies
 from runner.execution.errors import UserError, listed, not_allowed, one_sentence, reason
+from targets.datasets.files.user_paths import user_path
 
 if TYPE_CHECKING:
     from targets.datasets.dataset import Dataset
@@ -85,16 +86,14 @@ def load_dataset(name: Any, binarisation: Any, root: Any, verify: bool = True) -
 
 
 def unknown_files(config: DictConfig, name: Any, key: str = "target.dataset") -> dict[str, Any]:
-    """What the data set `name` adds to an identity, if `data.verify=false` and a file of it is not known.
+    """What the files of the data set `name` add to an identity, where the name does not tell which are read.
 
     Raises:
-        UserError: if there is no such set, or its files are not there or damaged.
+        UserError: if there is no such set, its files are damaged, or they are not there with
+            `data.verify=false`.
     """
-    return (
-        {}
-        if verifies(config)
-        else added_identity(str(name), dataset_settings(name, None, key), config.data.root)
-    )
+    spec = dataset_settings(name, None, key)
+    return added_identity(str(name), spec, config.data.root, verify=verifies(config))
 
 
 @functools.lru_cache(maxsize=4)
@@ -141,7 +140,7 @@ def file_digest(path: str | Path) -> str:
         UserError: if it cannot be read.
     """
     try:
-        place = Path(path).expanduser()
+        place = user_path(path)
         status = place.stat()
         return _file_digest(str(place), status.st_mtime_ns, status.st_size)
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 from runner.config.data.datasets import file_digest
 from runner.execution.errors import UserError, one_sentence
+from targets.datasets.files.user_paths import file_is_there, user_path
 
 UNREAD = ("cities", "instance_seed", "graph")
 """Keys of random instances, which a file replaces."""
@@ -45,8 +46,8 @@ def file_digests(target: Mapping[str, Any]) -> dict[str, str]:
         UserError: if the file is not there.
     """
     found = _instance_digests(target) if _may_name_a_file(target) and target["file"] is not None else {}
-    text = Path(str(target.get(TEXT))).expanduser()
-    return found | ({TEXT: file_digest(text)} if target.get(TEXT) is not None and text.is_file() else {})
+    text = user_path(str(target.get(TEXT)))
+    return found | ({TEXT: file_digest(text)} if target.get(TEXT) is not None and file_is_there(text) else {})
 
 
 def _may_name_a_file(target: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Files of data sets whose content is known, by their SHA-256, and what others add to an identity.
+"""Files of data sets whose content is known, by their SHA-256, and what files add to an identity.
 
 `conf/dataset` and `conf/tabular` list the digests at `sha256_of`, by path below `data.root`: of the content
 without compression, or of the file as it was published. A description without that key has no files that are
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.errors import UserError, reason
+from targets.datasets.files.user_paths import folder_is_there, user_path
 
 if TYPE_CHECKING:
     from targets.datasets.files.places import Place
@@ -64,37 +65,52 @@ def check_known(name: str, spec: Mapping[str, Any], root: Any, places: Sequence[
     Raises:
         UserError: naming the file, its digest and what to do.
     """
+    from targets.datasets.files.places import gzipped_beside
+
     for path, (file, digest) in _unknown(spec, root, places).items():
         expected = [known[:SHOWN] for known in spec["sha256_of"].get(path, ())]
+        gzipped = gzipped_beside(file)
+        what = f"remove it, so that '{gzipped}' is read" if gzipped else "put the published file there"
         known = f"those known are {' and '.join(expected)}" if expected else "none is known of this file"
         raise UserError(
             f"data.verify=true refuses '{file}' of {name}: its SHA-256 begins with "
-            f"{digest[:SHOWN]}, {known}; put the published file there, or give data.verify=false, which "
+            f"{digest[:SHOWN]}, {known}; {what}, or give data.verify=false, which "
             "makes the digest a part of each run's identity."
         )
 
 
 def added_identity(
-    name: str, spec: Mapping[str, Any], root: Any, places: Sequence[Place] = ()
+    name: str, spec: Mapping[str, Any], root: Any, places: Sequence[Place] = (), verify: bool = False
 ) -> dict[str, dict[str, str]]:
-    """``files``: the beginning of the digest of each file that is not known, by path below `root`.
+    """``files``: the beginning of the digest of each file that the name does not tell, by path below `root`.
 
-    Nothing where all are known, so that such runs are those of ``data.verify=true``.
+    Those are files that are not known, and all of a later place where those of the first are known as well.
+    Nothing where all are known in the one place, whether `verify` or not.
 
     Raises:
-        UserError: if the set is not there, as it is not known then which files a download brings.
+        UserError: if files are damaged, or `verify` is false and the set is not there, as it is not known
+            then which files a download brings.
     """
     from targets.datasets.files.places import found
 
+    if verify:
+        return {"files": later} if (later := _later(spec, root)) else {}
+    later = {} if places else _later(spec, root)
     places = places or file_places(spec)
-    folder = None if root is None else Path(str(root)).expanduser()
-    if "sha256_of" in spec and folder is not None and folder.is_dir() and found(folder, places) is None:
+    folder = None if root is None else user_path(str(root))
+    if (
+        "sha256_of" in spec
+        and folder is not None
+        and folder_is_there(folder)
+        and found(folder, places) is None
+    ):
         raise UserError(
             f"data.verify=false makes the files of {name} a part of each run's identity, and they are not in "
             f"'{root}': put {' and '.join(places[0].values())} there, or let data.verify=true download them."
         )
     unknown = {path: digest[:SHOWN] for path, (_, digest) in _unknown(spec, root, places).items()}
-    return {"files": unknown} if unknown else {}
+    files = unknown | later
+    return {"files": files} if files else {}
 
 
 def full_note(note: str | None, spec: Mapping[str, Any], root: Any) -> str | None:
@@ -125,21 +141,43 @@ def file_places(spec: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def _unknown(spec: Mapping[str, Any], root: Any, places: Sequence[Place]) -> dict[str, tuple[Path, str]]:
     """By path below `root`: the file, and the digest of its content."""
-    from targets.datasets.files.places import found
-
     if "sha256_of" not in spec or root is None:
         return {}
-    folder = Path(str(root)).expanduser()
-    for place in places or file_places(spec):
+    _, files = _read(root, places or file_places(spec))
+    read = {path: (file, _digests_of(file)) for path, file in files.items()}
+    return {
+        path: (file, digests[0])
+        for path, (file, digests) in read.items()
+        if not set(digests) & set(spec["sha256_of"].get(path, ()))
+    }
+
+
+def _later(spec: Mapping[str, Any], root: Any) -> dict[str, str]:
+    """By path below `root`: the beginning of the digest of each file, if those of a later place are read.
+
+    Nothing where no file of an earlier place is known: such files have digests in each identity themselves.
+    """
+    places = spec.get("places", ())  # images in `derived` are those of the originals
+    if len(places) < 2 or root is None:
+        return {}
+    place, files = _read(root, places)
+    earlier = {path for each in places[:place] for path in each.values()}
+    known = spec.get("sha256_of", {})
+    return (
+        {path: _digests_of(file)[0][:SHOWN] for path, file in files.items()} if earlier & set(known) else {}
+    )
+
+
+def _read(root: Any, places: Sequence[Place]) -> tuple[int, dict[str, Path]]:
+    """Which place is read, the first complete one, and its files by path below `root`; none without one."""
+    from targets.datasets.files.places import found
+
+    folder = user_path(str(root))
+    for number, place in enumerate(places):
         files = found(folder, [place])
         if files is not None:
-            read = {path: (files[role], _digests_of(files[role])) for role, path in place.items()}
-            return {
-                path: (file, digests[0])
-                for path, (file, digests) in read.items()
-                if not set(digests) & set(spec["sha256_of"].get(path, ()))
-            }
-    return {}
+            return number, {path: files[role] for role, path in place.items()}
+    return 0, {}
 
 
 def _digests_of(path: Path) -> tuple[str, str]:

@@ -33,6 +33,9 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
     A logarithmic axis that the panel asks for has no place for means of 0 or less, which is said instead.
     """
     listed = [row for row in data.rows if row.role is not Role.draws]
+    if not listed:
+        show_missing(ax, data.runs, "row of a sampler")
+        return
     spans = {row.row: data.interval(row.row, data.column) for row in data.rows}
     printed = {row.row: published_values(data, row.row, data.column) for row in listed}
     log = _logarithmic(data, [span.mean for span in spans.values() if span is not None], printed)

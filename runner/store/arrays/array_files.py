@@ -32,11 +32,15 @@ FRAME = 2
 """Width of the white frame around an image of a sheet, in pixels."""
 
 
-def suite_files(suite: MetricSuite, place: int) -> dict[str, bytes]:
-    """Name and content of the files that the run at `place` of its batch has beside its metrics."""
+def suite_files(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> dict[str, bytes]:
+    """Name and content of the files that the run at `place` of its batch has beside its metrics.
+
+    Args:
+        shape: as of `draws_of`.
+    """
     files = {
         VISITS: visits_file(suite, place),
-        DRAWS: draws_file(suite, place),
+        DRAWS: draws_file(suite, place, shape),
         SERIES: series_file(suite, place),
         POSTERIOR: posterior_file(suite, place),
         BEST: best_file(suite, place),

@@ -40,9 +40,9 @@ Making = Callable[[], Pictures]
 """Makes pictures for who wants them: they cost time."""
 
 
-def suite_pictures(suite: MetricSuite, place: int) -> Pictures:
-    """What can be shown of the run at `place` of its batch as it stands."""
-    return _there({DRAWS: draws_of(suite, place), VISITS: visits_of(suite, place)})
+def suite_pictures(suite: MetricSuite, place: int, shape: tuple[int, int] | None = None) -> Pictures:
+    """What can be shown of the run at `place` of its batch as it stands; `shape` as of `draws_of`."""
+    return _there({DRAWS: draws_of(suite, place, shape), VISITS: visits_of(suite, place)})
 
 
 def chain_pictures(states: Tensor, shape: tuple[int, int]) -> Pictures:

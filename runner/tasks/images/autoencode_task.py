@@ -97,9 +97,11 @@ class Autoencode(ImageTask):
         return {**parts, "task": task}
 
     def why_unread(self, config: DictConfig, key: str) -> str | None:
-        """What is done to test images of another kind."""
+        """What makes a sampler's images, and what is done to test images of another kind."""
         kind = OF_INPUT.get(key)
-        return None if kind in (None, config.task.input) else f"only task.input={kind} reads it"
+        if kind in (None, config.task.input):
+            return super().why_unread(config, key)
+        return f"only task.input={kind} reads it"
 
     def check_values(self, config: DictConfig) -> None:
         super().check_values(config)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 SAMPLER, TRAINING = "sampler", "training"
 
+OF_SAMPLING = ("task.chains", "task.thinning", "task.burn_in", "task.start")
+OF_SAMPLER = ("sampler.", "tempering.")
+"""Keys, and beginnings of keys, that no run on training images reads."""
+
 METRICS = {
     "acceptance": {"_target_": "metrics.mixing.step_means.Acceptance"},
     "jump": {"_target_": "metrics.mixing.step_means.Jump"},
@@ -172,6 +176,11 @@ class ImageTask(PerSeedTask):
 
     def reads_sampler(self, config: DictConfig) -> bool:
         return bool(config.task.images != TRAINING)
+
+    def why_unread(self, config: DictConfig, key: str) -> str | None:
+        """What makes a sampler's images."""
+        unread = key in OF_SAMPLING or key.startswith(OF_SAMPLER)
+        return f"only task.images={SAMPLER} reads it" if unread and not self.reads_sampler(config) else None
 
     def not_timed(self, config: DictConfig) -> str:
         return "the fits of networks to images"

@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from targets.datasets.files.data_error import DataError
-from targets.datasets.files.places import LARGEST, one_line
+from targets.datasets.files.places import LARGEST, gzipped_beside, one_line
 
 
 def check_digest(path: Path, data: bytes, sha256: str, what: str = "published") -> None:
@@ -23,8 +23,10 @@ def check_digest(path: Path, data: bytes, sha256: str, what: str = "published") 
     """
     digest = hashlib.sha256(data).hexdigest()
     if digest != sha256:
+        gzipped = gzipped_beside(path)
+        instead = f"; without it '{gzipped}' is read" if gzipped else ""
         raise DataError(
-            f"'{path}' is damaged or another file: it has the SHA-256 {digest}, {sha256} is {what}"
+            f"'{path}' is damaged or another file: it has the SHA-256 {digest}, {sha256} is {what}{instead}"
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from targets.datasets.files.data_error import DataError
+from targets.datasets.files.user_paths import file_is_there, folder_is_there, user_path
 
 GZIP = b"\x1f\x8b"
 
@@ -26,8 +27,8 @@ def data_root(name: str, root: str | None) -> Path:
     """
     if root is None or not str(root).strip():
         raise DataError(f"{name} needs a folder of data sets, say where with DATA_ROOT=DIR or data.root=DIR")
-    folder = Path(root).expanduser()
-    if not folder.is_dir():
+    folder = user_path(root)
+    if not folder_is_there(folder):
         raise DataError(f"data.root (or DATA_ROOT) must be a folder that exists, '{root}' was given")
     return folder
 
@@ -80,12 +81,12 @@ def given_file(file: str, root: str | None, folder: str, kind: str) -> Path:
     Raises:
         DataError: if it is in neither place.
     """
-    here = Path(file).expanduser()
-    if here.is_file():
+    here = user_path(file)
+    if file_is_there(here):
         return here
     if root is not None and str(root).strip():
-        below = Path(root).expanduser() / folder / file
-        if below.is_file():
+        below = user_path(root) / folder / file
+        if file_is_there(below):
             return below
         why = "which is not there" if here.is_absolute() else f"which is not there, nor is '{below}'"
     else:
@@ -134,6 +135,11 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def gzipped_beside(path: Path) -> Path | None:
+    """The ``.gz`` that a plain file at `path` hides, as the plain one is read; None where there is none."""
+    gzipped = path.with_name(f"{path.name}.gz")
+    return gzipped if file_is_there(gzipped) else None
+
+
 def _plain_or_gzipped(path: Path) -> Path | None:
-    candidates = (path, path.with_name(f"{path.name}.gz"))
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
+    return path if file_is_there(path) else gzipped_beside(path)

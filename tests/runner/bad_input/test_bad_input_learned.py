@@ -208,6 +208,30 @@ ROOTS = [
 ]
 
 
+NOWHERE = [
+    (
+        f"target=rbm target.dataset=mnist data.root='{{}}' data.verify={verify}",
+        "must be a folder that exists, ",
+    )
+    for verify in ("true", "false")
+]
+NOWHERE += [
+    ("target=binary_bnn target.tabular=adult data.root='{}'", "must be a folder that exists, "),
+    ("target=rbm target.dataset='{}.npz'", ".npz' cannot be read: "),
+    ("target=rbm target.model='{}'", "target.model must be a saved model or the folder of one, "),
+    ("task=evaluate model='{}'", "model must be a saved model or the folder of one, "),
+    ("target=tsp target.file='{}'", "must be null or a TSPLIB file, "),
+    ("target=maxcut target.file='{}'", "must be null or a graph's file, "),
+    ("target=ngram target.text='{}'", "text must be a file that can be read as UTF-8, "),
+]
+
+
+@pytest.mark.parametrize("path", ["~nosuchuser/x", 300 * "x"], ids=["no user", "long"])
+@pytest.mark.parametrize(("given", "sentence"), NOWHERE, ids=[given for given, _ in NOWHERE])
+def test_a_path_that_cannot_be_is_one_where_nothing_is(given: str, sentence: str, path: str) -> None:
+    assert sentence in refused_and_nothing_lost(given.format(path))
+
+
 @pytest.mark.parametrize(("given", "sentence"), ROOTS, ids=[given for given, _ in ROOTS])
 def test_a_data_set_says_what_it_needs(given: str, sentence: str) -> None:
     assert sentence in refused_and_nothing_lost(f"target=rbm target.dataset={given}")

@@ -60,7 +60,7 @@ def test_what_decides_images_is_known(name: str, binarisation: str | None, conte
 
 def test_an_own_file_is_its_content_and_its_binarisation(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
-    np.savez(path, train=np.full((3, 4), 7, np.uint8), test=np.full((2, 4), 9, np.uint8))
+    np.savez(path, train=np.full((3, 4), 207, np.uint8), test=np.full((2, 4), 255, np.uint8))
     digest = datasets.file_digest(path)
     assert datasets.dataset_identity(str(path)) == {"binarisation": "binary", "sha256": digest}
     assert datasets.dataset_identity(str(path), "dynamic") == {
@@ -70,7 +70,7 @@ def test_an_own_file_is_its_content_and_its_binarisation(tmp_path: Path) -> None
     }
     dataset = datasets.load_dataset(str(path), "dynamic", None)
     assert dataset.grey is not None
-    assert dataset.grey.unique().tolist() == [7]
+    assert dataset.grey.unique().tolist() == [207]
     with pytest.raises(
         UserError, match="for grey ones binarisation must be threshold, stochastic or dynamic"
     ):

@@ -25,7 +25,8 @@ from runner.execution.errors import UserError
 from runner.models.identity import tuning_id
 from runner.models.recipe import recipe_of
 from runner.tasks.images.labels import labels_of
-from runner.tasks.run_identity import run_ids
+from runner.tasks.images.sampled_images import _identity as image_identity
+from runner.tasks.run_identity import run_ids, written_run
 from tests.support.commands import refusal
 from tests.support.targets.real_sets import CONF
 
@@ -118,6 +119,13 @@ def test_other_files_are_refused_before_any_work(write: Write, train: bytes, suf
     assert said == expected
 
 
+@pytest.mark.parametrize("kept", [0, 15])
+def test_a_plain_file_that_hides_a_whole_gz_is_told(write: Write, kept: int) -> None:
+    root = write(".gz")
+    (root / TRAIN).write_bytes(CONTENT[TRAIN][:kept])
+    assert f"; remove it, so that '{root}/{TRAIN}.gz' is read, or give" in refusal(*RUN, f"data.root={root}")
+
+
 @pytest.mark.parametrize("train", [idx(PERMUTED), FLIPPED], ids=["permuted", "one bit"])
 def test_a_file_that_is_let_in_shares_no_identity(write: Write, train: bytes) -> None:
     known = ids(write())
@@ -127,6 +135,34 @@ def test_a_file_that_is_let_in_shares_no_identity(write: Write, train: bytes) ->
     third = bytes([train[-1] ^ 2])
     assert unknown[0] != ids(write(train=train[:-1] + third), verify=False)[0]
     assert len(datasets.load_dataset("mnist", None, write(train=train), False).train) == 6
+
+
+@pytest.mark.parametrize("first_is_known", [True, False])
+def test_files_of_a_later_place_are_other_runs(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, first_is_known: bool
+) -> None:
+    first, only = ids(write()), tmp_path / "only"
+    spec: Any = datasets.option("dataset", "mnist", "")
+    later = {f"subset/{path}": known for path, known in spec["sha256_of"].items()}
+    known = {**spec["sha256_of"], **later} if first_is_known else later
+    places = [*spec["places"], {role: f"subset/{path}" for role, path in spec["places"][0].items()}]
+    monkeypatch.setitem(spec, "places", places)
+    monkeypatch.setitem(spec, "sha256_of", known)
+    (only / "subset").mkdir(parents=True)
+    (tmp_path / "MNIST").rename(only / "subset" / "MNIST")
+    found = ids(only)
+    assert [one == other for one, other in zip(first, found, strict=True)] == 3 * [not first_is_known]
+    assert found == ids(only, verify=False)
+    assert len(datasets.load_dataset("mnist", None, only).train) == 6
+    config = config_of(only, *RUN)
+    digests = ", ".join(sorted(sha256(content)[:16] for content in CONTENT.values()))
+    content = written_run(config).get("content", {})
+    assert ", ".join(sorted(content.get("data", "").split(", "))) == (digests if first_is_known else "")
+    images = [
+        image_identity(config_of(root, *RUN, "task=classify", "task.images=training"), 0)
+        for root in (write(), only)
+    ]
+    assert (images[0] != images[1]) == first_is_known
 
 
 def test_what_a_download_would_bring_has_no_identity_yet(write: Write) -> None:

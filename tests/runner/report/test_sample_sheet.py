@@ -33,6 +33,7 @@ from runner.store.arrays.pictures import stored_pictures
 from runner.store.run_store import Store
 from samplers.discrete.random_walk import RandomWalk
 from targets import RBM, Binary
+from tests.support.commands import finished as sampled
 from tests.support.tables import finished, shape_from
 
 BLOCK = """
@@ -213,3 +214,28 @@ def test_jobs_need_not_fill_every_column(shape: TableShape, tmp_path: Path) -> N
     config = OmegaConf.create({"target": {"size": 9}})
     job = SimpleNamespace(row="A", config=config, run_ids={0: "a"})
     assert gather("sheets", shape, [job], Store(tmp_path)).columns == ["nine"]
+
+
+@pytest.mark.parametrize("shape", [(2, 8), (2, 5)])
+def test_draws_of_a_sampled_model_have_the_shape_of_its_images(
+    shape: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many pixels as a square has were drawn as one, others not at all."""
+    monkeypatch.chdir(tmp_path)
+    learned = np.random.default_rng(0).integers(0, 2, (30, *shape), dtype=np.uint8)
+    np.savez("own.npz", train=learned, test=learned[:5])
+    few = ("target.n_hidden=2", "target.training.iterations=3", "target.training.batch=10")
+    run = (
+        "scale=smoke",
+        "target=rbm",
+        "target.dataset=own.npz",
+        *few,
+        "sampler=rbm_gibbs",
+        "task.steps=4",
+        "target.ground_truth.steps=50",
+    )
+    sampled(tmp_path / "out", *run, "metric=[log_mmd]", "task.chains=3")
+    (draws,) = tmp_path.glob("out/runs/*/draws.npz")
+    kept = load_images(draws.parent)
+    assert kept is not None
+    assert kept.shape == (3, *shape)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -215,6 +217,17 @@ def test_figures_say_how_many_runs_a_mean_is_of(results: Results) -> None:
     draw_intervals(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
     assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
     pyplot.close()
+
+
+def test_intervals_without_a_sampler_say_so(results: Results) -> None:
+    """An axis for no rows made a warning of Matplotlib and an empty figure."""
+    figure, ax = pyplot.subplots()
+    block = re.sub(r"\{row: (\w+)\}", r"{row: \1, role: draws}", BLOCK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw_intervals(ax, panel_data(shape_from(block), results, "graph", metric="time_to_target"))
+    assert [text.get_text() for text in ax.texts] == ["no row of a sampler"]
+    pyplot.close(figure)
 
 
 def test_panels_of_all_seeds_mark_means_of_only_some_runs(results: Results) -> None:

@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,12 @@ AUTOENCODE = (
 )
 ROOT = Path(__file__).parents[3]
 CLASSIFY = ("task=classify", "task.classifier.epochs=2", *IMAGES)
+
+
+def of_training(lines: Sequence[str]) -> tuple[str, ...]:
+    """The same on training images, without what makes a sampler's."""
+    unread = ("sampler.", "task.chains=", "task.thinning=")
+    return (*(line for line in lines if not line.startswith(unread)), "task.images=training")
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +229,7 @@ def test_what_is_damaged_is_made_again(call: Call, autoencoded: Path) -> None:
 
 def test_a_classifier_learns_the_digits_and_is_fitted_once(call: Call) -> None:
     """Fixed seed: 0.891 of the 256 test images after 12 epochs. Training images stand in for a sampler's."""
-    fit = (*CLASSIFY, "task.classifier.epochs=12", "task.images=training", "task.samples=600")
+    fit = (*of_training(CLASSIFY), "task.classifier.epochs=12", "task.samples=600")
     assert call(*fit).status == 0
     found, values = summary(), measured()
     assert values["classifier_accuracy"] > 0.85
@@ -244,8 +251,8 @@ def test_training_images_stand_beside_samplers_and_do_not_compete(tmp_path: Path
     root = tmp_path / "outputs"
     shutil.copytree(classified, root)
     for sampler in ("dmala", "gwg"):
-        lines = [line for line in CLASSIFY if not line.startswith("sampler")]
-        finished(root, *lines, "task.images=training", f"sampler={sampler}")
+        lines = [line for line in of_training(CLASSIFY) if not line.startswith("sampler=")]
+        finished(root, *lines, f"sampler={sampler}")
     grid = grid_of([run for run in stored_runs(root) if run.settings["task"] == "classify"], "all")
     assert {row.row: row.role for row in grid.shape.rows} == {
         "dmala, images=sampler": Role.sampler,
@@ -260,13 +267,12 @@ def test_a_smaller_code_loses_more_of_the_digits(call: Call) -> None:
     fit = (
         "task.autoencoder.epochs=12",
         "task.autoencoder.batch=20",
-        "task.images=training",
         "task.samples=600",
     )
     errors: list[float] = []
     for code in (2, 8, None):
         settings = (*fit, *([] if code is None else [f"task.autoencoder.code={code}"]))
-        assert call(*AUTOENCODE, *settings, f"output_root=code_{code}").status == 0
+        assert call(*of_training(AUTOENCODE), *settings, f"output_root=code_{code}").status == 0
         errors.append(measured(f"code_{code}")["mse"])
     assert errors[0] > errors[1] > 2 * errors[2]
 
@@ -280,8 +286,11 @@ def test_the_code_of_edlp_table_1_is_calibrated_on_training_images(call: Call) -
     chosen = yaml.safe_load((ROOT / "conf/experiment/edlp_table1.yaml").read_text())["sweep"]["overrides"][
         "task.autoencoder.code"
     ]
-    fit = ("task=autoencode", "task.images=training", "task.autoencoder.networks=2")
-    assert call(*DIGITS, *fit, "target.dataset=mnist", f"task.autoencoder.code={chosen}").status == 0
+    fit = ("task=autoencode", "task.autoencoder.networks=2")
+    assert (
+        call(*of_training(DIGITS), *fit, "target.dataset=mnist", f"task.autoencoder.code={chosen}").status
+        == 0
+    )
     assert 0.0253 - 0.002 < measured()["mse"] < 0.0268 + 0.002
     assert 16.1 - 0.4 < measured()["psnr"] < 16.4 + 0.4
 
@@ -289,7 +298,7 @@ def test_the_code_of_edlp_table_1_is_calibrated_on_training_images(call: Call) -
 @pytest.mark.usefixtures("call")
 def test_a_worker_computes_with_the_threads_of_the_run() -> None:
     """A worker has no preflight, and another number of threads rounds a fit differently."""
-    lines = [*CLASSIFY, "task.images=training", "task.classifier.epochs=1"]
+    lines = [*of_training(CLASSIFY), "task.classifier.epochs=1"]
     (job,) = jobs_of(requested(lines, multirun=False))
     before = torch.get_num_threads()
     try:
@@ -306,7 +315,7 @@ def test_the_classifier_of_the_real_digits_is_as_good_as_the_papers(call: Call) 
     """The paper's LeNet-5 finds 98.85 % of the test images after 10 epochs."""
     if "DATA_ROOT" not in os.environ:
         pytest.skip("DATA_ROOT is not set")
-    assert call(*IMAGES, "task=classify", "target.dataset=mnist", "task.images=training").status == 0
+    assert call(*of_training(IMAGES), "task=classify", "target.dataset=mnist").status == 0
     assert measured()["classifier_accuracy"] >= 0.985
 
 
@@ -386,7 +395,6 @@ SETTINGS = [
     ("task.burn_in=-1", f"task.burn_in {WHOLE} 0, -1 was given."),
     ("task.start=here", "task.start must be one of one_mode, random, uniform, 'here' was given"),
     ("task.images=sampled", "must be one of sampler, training, 'sampled' was given; did you mean"),
-    ("task.images=training task.samples=2000", "must not exceed the 1285 training images of digits"),
     ("task.input=noise", "task.input must be one of clean, noisy, occluded, 'noise' was given"),
     ("task.test=gray", "task.test must be one of binary, grey, 'gray' was given; did you mean 'grey'?"),
     ("task.test=grey target.dataset=mine.npz", "a data set with grey values, mine is black and white."),
@@ -414,6 +422,21 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.parametrize("task", [AUTOENCODE, CLASSIFY], ids=["autoencode", "classify"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"task.{key}=7" for key in ("chains", "thinning", "burn_in")),
+        "task.start=uniform",
+        "sampler.step_size=0.1",
+    ],
+)
+def test_what_training_images_do_not_read_is_refused(task: tuple[str, ...], line: str) -> None:
+    key = line.split("=")[0]
+    expected = f"{key} must be left out, since only task.images=sampler reads it; {line} was given."
+    assert refusal(*of_training(task), line) == expected
+
+
 def test_what_cannot_be_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, height in (("mine.npz", 8), ("odd.npz", 6)):
@@ -421,6 +444,8 @@ def test_what_cannot_be_is_refused_before_any_work(tmp_path: Path, monkeypatch: 
         images[::2, ::3] = 1
         np.savez(name, train=images, test=images)
     assert_refused(AUTOENCODE, SETTINGS)
+    said = refusal(*of_training(AUTOENCODE), "task.samples=2000")
+    assert "must not exceed the 1285 training images of digits" in said
     own = (*CLASSIFY, "target.dataset=mine.npz")
     assert "The data set mine.npz has no labels here" in refusal(*own)
     said = refusal(*CLASSIFY, "task.classifier.epochs=0")

@@ -109,7 +109,7 @@ def test_grey_values_are_fractions_or_bytes(scale: Any, path: Path) -> None:
     dataset = load(path, "dynamic", seed=777)
     assert dataset.grey is not None
     assert dataset.grey.tolist() == rows(train)
-    assert (dataset.white, dataset.note, dataset.shape) == (255, None, (H, W))
+    assert (dataset.white, dataset.shape) == (255, (H, W))
     for found, expected in zip(
         (dataset.validation, dataset.test), published_draw(validation, test), strict=True
     ):
@@ -134,6 +134,49 @@ def test_fractions_that_are_no_bytes_are_rounded_with_a_note(path: Path) -> None
     assert dataset.note == "grey values rounded to 255ths"
     assert dataset.grey is not None
     assert dataset.grey.tolist() == [[128, 64, 255, 0]]
+
+
+@pytest.mark.parametrize(
+    ("most", "note"), [(200, "grey values of 0 to 255, the largest is 200"), (255, None)]
+)
+def test_whole_numbers_say_their_largest_if_it_is_not_white(most: int, note: str | None, path: Path) -> None:
+    np.savez(path, train=np.array([[0, most]]), test=np.array([[0, 1]]) * 150)
+    assert load(path, "threshold").note == note
+
+
+@pytest.mark.parametrize("way", ["threshold", "stochastic", "dynamic"])
+@pytest.mark.parametrize("most", [2, 16, 127])
+def test_whole_numbers_of_another_scale_are_refused(most: int, way: str, path: Path) -> None:
+    np.savez(path, train=np.array([[0, most]]), test=np.array([[0, 1]]) * most)
+    assert error_message(DataError, load, path, way) == (
+        f"'{path}' must hold whole numbers on the scale from 0 to 255, its largest is {most}: divide all by "
+        f"{most}, if that is white"
+    )
+
+
+@pytest.mark.parametrize(("pixels", "value"), [([0.2, 0.4], 0), ([0.6, 0.8], 1)])
+def test_a_threshold_that_leaves_one_value_is_refused(pixels: list[float], value: int, path: Path) -> None:
+    np.savez(path, train=np.array([[0.0, 1.0]]), test=np.array([pixels]))
+    low, high = pixels
+    assert error_message(DataError, load, path, "threshold") == (
+        f"'{path}' must hold grey values on both sides of threshold=0.5, those of test go from {low:g} to "
+        f"{high:g} and would all be {value}"
+    )
+    assert load(path, "stochastic").test.shape == (1, 2)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.7])
+def test_fractions_are_compared_with_the_threshold_as_they_are(
+    threshold: float, kind: Any, path: Path
+) -> None:
+    """Rounded first, 0.5 is 128 of 255, which is above 127.5."""
+    near = np.array([[0, threshold - 0.001, threshold, threshold + 0.001, 1]]).astype(kind)
+    np.savez(path, train=near, test=near)
+    dataset = load(path, "threshold", threshold=threshold)
+    assert dataset.train.tolist() == dataset.test.tolist() == [[0, 0, 0, 1, 1]]
+    assert dataset.grey_test is not None
+    assert np.abs(dataset.grey_test.numpy() - 255 * near).max() < 1
 
 
 @pytest.mark.parametrize("way", ["binary", "threshold", "stochastic", "dynamic"])
