@@ -40,7 +40,8 @@ def test_a_value_that_no_axis_has_a_place_for_is_left_out_of_the_lines(odd: Any)
     assert labels == [f"dmala, step_size={value}" for value in (1, 2, 3, odd)]
     lines = lines_of(runs)
     assert lines is not None
-    assert [column.label for column in lines.shape.columns] == [f"bernoulli4, step_size={n}" for n in (1, 2, 3)]
+    columns = [column.label for column in lines.shape.columns]
+    assert columns == [f"bernoulli4, step_size={value}" for value in (1, 2, 3)]
     assert lines_of(runs[:6]) is None
 
 
