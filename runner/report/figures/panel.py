@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval
 from runner.report.figure_shape import PanelShape
+from runner.report.figures.labels.broken_lines import row_name
 from runner.report.figures.metric_axis import Quantity, quantity_of
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
@@ -153,5 +154,5 @@ def name_left_out(ax: Axes, names: Iterable[str]) -> None:
 
 def name_rows(ax: Axes, rows: Sequence[RowShape]) -> None:
     """Names the rows along the vertical axis, the first one at the top."""
-    ax.set_yticks(range(len(rows)), [row.row for row in rows])
+    ax.set_yticks(range(len(rows)), ["\n".join(row_name(row.row)) for row in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)

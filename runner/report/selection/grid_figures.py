@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.report.figure_shape import FigureShape, PanelShape
+from runner.report.figures.labels.broken_lines import row_name
 from runner.report.selection.grid import Grid, grid_of, is_number
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import Direction, MetricShape
@@ -20,6 +21,11 @@ PANELS = 48
 
 POINTS = 3
 """Values of a setting from which on it gets an axis."""
+
+SHORT, LETTER, LINE = 20, 0.055, 0.12
+"""Letters of a row's name that the usual width has room for; of a letter the width, of a line the height, in
+inches.
+"""
 
 
 def judged_metrics(grid: Grid, sort: str | None = None) -> list[MetricShape]:
@@ -56,8 +62,10 @@ def add_intervals(grid: Grid, sort: str | None = None) -> None:
         for metric in judged[:METRICS]
         for column in shape.columns[: _most_columns(judged)]
     ]
-    height = max(1.4, 0.25 * len(shape.rows) + 0.8)
-    width = max(4.5, 3.0 * across)
+    names = [row_name(row.row) for row in shape.rows]
+    lines, longest = max(map(len, names)), max(len(line) for name in names for line in name)
+    height = max(1.4, (0.25 + LINE * (lines - 1)) * len(shape.rows) + 0.8)
+    width = max(4.5, 3.0 * across) + LETTER * max(0, longest - SHORT)
     shape.figures.append(FigureShape("intervals", panels, across, width, height, legend=[]))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 
+from runner.report.figures.labels.broken_lines import break_line
 from runner.report.figures.labels.cell_numbers import fit_cells
 from runner.report.figures.labels.tick_labels import GAP, thin_tick_labels
 
@@ -15,13 +15,30 @@ LABEL = 0.85
 """Share of its axis that a broken label may be long: more lines of one make the axis of another shorter."""
 
 
+LEGEND = 0.35
+"""Share of the page that a legend may be high; a higher one makes the page higher, and not the panels lower."""
+
+
 def fit_labels(page: Figure) -> None:
     """Places the axes; breaks titles and labels that are too long, and thins labels of ticks that meet."""
+    for legend in page.legends:
+        _fit_legend(page, legend)
     _lay_out(page)
     changed = [_thinned_or_broken(ax) for ax in page.axes]
     changed += [_break(title, share) for title, share in _titles_that_meet(page)]
     if any(changed):
         _lay_out(page)
+
+
+def _fit_legend(page: Figure, legend: Legend) -> None:
+    """Breaks names that are wider than the page; makes the page higher where the legend takes most of it."""
+    texts, room = legend.get_texts(), page.bbox.width
+    if texts and (over := legend.get_window_extent().width - room) > 0:
+        widest = max(text.get_window_extent().width for text in texts)
+        for text in texts:
+            _break(text, text.get_window_extent().width / max(widest - over, 1.0))
+    high, own = page.get_figheight(), legend.get_window_extent().height / page.dpi
+    page.set_figheight(max(high, high * (1 - LEGEND) + own))
 
 
 def _thinned_or_broken(ax: Axes) -> bool:
@@ -63,11 +80,6 @@ def _break(text: Text, share: float) -> bool:
     most = int(max(map(len, lines)) / share)
     text.set_text("\n".join(part for line in lines for part in break_line(line, most)))
     return True
-
-
-def break_line(line: str, most: int) -> list[str]:
-    """`line` in parts of at most so many letters, where its words are not longer."""
-    return textwrap.wrap(line, max(most, 1), break_long_words=False)
 
 
 def _lay_out(page: Figure) -> None:

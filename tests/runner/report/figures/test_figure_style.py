@@ -18,7 +18,8 @@ from matplotlib.collections import FillBetweenPolyCollection
 from metrics.inference.few_seeds import interval
 from runner.problem.metric_directions import metric_class
 from runner.report.draw_figures import draw_figure, write_figures
-from runner.report.figures.labels.fitting import break_line, fit_labels
+from runner.report.figures.labels.broken_lines import break_line
+from runner.report.figures.labels.fitting import fit_labels
 from runner.report.figures.labels.tick_labels import label_ticks, label_values
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
