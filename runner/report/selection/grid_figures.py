@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from runner.report.figure_shape import FigureShape, PanelShape
 from runner.report.figures.labels.broken_lines import row_name
+from runner.report.figures.metric_axis import spread_out
 from runner.report.selection.grid import Grid, grid_of, is_number
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import Direction, MetricShape
@@ -89,7 +90,15 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) ->
     spread = min(places) > 0 and max(places) >= 10 * min(places)
     judged = [metric for metric in judged_metrics(grid, sort) if metric in lines.shape.metrics]
     panels = [
-        PanelShape("against_columns", title, labels, metric=metric.metric, x=x, log_x=spread)
+        PanelShape(
+            "against_columns",
+            title,
+            labels,
+            metric=metric.metric,
+            x=x,
+            log_x=spread,
+            log=spread_out(_means(lines, metric.metric, labels)),
+        )
         for metric in judged[:METRICS]
         for title, labels in list(parts.items())[: _most_columns(judged)]
     ]
@@ -97,3 +106,9 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) ->
     width = max(4.5, 3.0 * across)
     lines.shape.figures.append(FigureShape("lines", panels, across, width, share_y=False))
     return lines
+
+
+def _means(grid: Grid, metric: str, columns: Sequence[str]) -> list[float]:
+    """Of all rows in these columns."""
+    found = (grid.results.interval(row.row, column, metric) for row in grid.shape.rows for column in columns)
+    return [span.mean for span in found if span is not None]

@@ -16,7 +16,7 @@ LABEL = 0.85
 
 
 LEGEND = 0.35
-"""Share of the page that a legend may be high; a higher one makes the page higher, and not the panels lower."""
+"""Share of the page that a legend may be high; a higher one makes the page higher, no panel lower."""
 
 
 def fit_labels(page: Figure) -> None:

@@ -101,3 +101,14 @@ def test_a_legend_of_many_long_names_leaves_room_for_the_lines() -> None:
         assert ax.get_window_extent().height > 0.25 * figure.height * page.dpi
         assert ax.get_window_extent().y0 > legend.y1
     pyplot.close(page)
+
+
+@pytest.mark.parametrize(
+    ("values", "log"), [((1e-12, 1.0, 1e3), True), ((1.0, 2.0, 49.0), False), ((0.0, 1.0, 1e3), False)]
+)
+def test_lines_over_decades_have_a_logarithmic_axis(values: tuple[float, ...], log: bool) -> None:
+    """As a chart of the report has; they lay on the bottom of a linear one."""
+    runs = [stored(metrics={"tv": value}, step_size=place) for place, value in enumerate(values, 1)]
+    lines = lines_of(runs)
+    assert lines is not None
+    assert [panel.log for panel in lines.shape.figures[0].panels] == [log]
