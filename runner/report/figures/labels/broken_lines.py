@@ -7,6 +7,9 @@ import textwrap
 NAME = 72
 """Letters of a row's name in one line."""
 
+IN_ROW, LEFT = "in row", 0.03
+"""What a text in the line of a row is called, and its distance from the left, as a share of the panel."""
+
 
 def break_line(line: str, most: int) -> list[str]:
     """`line` in parts of at most so many letters, where its words are not longer."""

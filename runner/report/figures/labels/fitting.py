@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from runner.report.figures.labels.broken_lines import break_line
+from runner.report.figures.labels.broken_lines import IN_ROW, LEFT, break_line
 from runner.report.figures.labels.cell_numbers import fit_cells
 from runner.report.figures.labels.tick_labels import GAP, thin_tick_labels
 
@@ -24,6 +25,8 @@ def fit_labels(page: Figure) -> None:
     for legend in page.legends:
         _fit_legend(page, legend)
     _lay_out(page)
+    for ax in page.axes:
+        _move_aside(ax)
     changed = [_thinned_or_broken(ax) for ax in page.axes]
     changed += [_break(title, share) for title, share in _titles_that_meet(page)]
     if any(changed):
@@ -51,6 +54,16 @@ def _thinned_or_broken(ax: Axes) -> bool:
         if share > 1.0:
             changed |= _break(label, share / LABEL)
     return changed
+
+
+def _move_aside(ax: Axes) -> None:
+    """Moves what stands in the lines of rows to the right, where a mark is at the left."""
+    marks = [line.get_transform().transform(line.get_xydata()) for line in ax.lines if line.get_marker()]
+    places = np.concatenate([np.empty((0, 2)), *marks])
+    for text in ax.texts:
+        box = text.get_window_extent()
+        if text.get_gid() == IN_ROW and box.padded(GAP * ax.figure.dpi / 72).count_contains(places):
+            text.set(x=1.0 - LEFT, ha="right")
 
 
 def _titles_that_meet(page: Figure) -> list[tuple[Text, float]]:

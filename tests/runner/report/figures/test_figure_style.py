@@ -216,7 +216,7 @@ def test_what_a_logarithmic_axis_has_no_place_for_is_named(ax: Axes) -> None:
     rows = ("{row: A}", "{row: B}", "{row: C}", "{row: draws, role: draws}")
     shape, results = table(*rows, metric="energy"), with_energies(A=-1.0, B=2.0, draws=0.0)
     draw_intervals(ax, panel_data(shape, results, "a", metric="energy", log_x=True))
-    assert [text.get_text() for text in ax.texts] == ["mean of 0 or less", "no value"]
+    assert [text.get_text() for text in ax.texts] == ["mean of 0 or less", "not run"]
     assert ax.get_xlabel().endswith("0 or less, not drawn: draws")
     ax.clear()
     draw_against_columns(ax, panel_data(shape, results, "a", metric="energy", x="n", log=True))
@@ -614,3 +614,23 @@ def test_the_legend_names_the_level_lines_of_real_data() -> None:
 
 def test_a_broken_label_keeps_its_words() -> None:
     assert break_line("an autocorrelation time", 6) == ["an", "autocorrelation", "time"]
+
+
+def test_why_a_row_is_empty_covers_nothing() -> None:
+    """A white box hid the axis, the line between samplers and variants, and published marks."""
+    panel = {"kind": "intervals", "title": "a", "columns": ["a"], "metric": "acceptance", "log_x": False}
+    shape = table("{row: D}", "{row: other}", figures=[{"name": "f", "panels": [panel]}])
+    config = {"scale": {"name": "quick"}, "sampler": {"name": "acs"}}
+    runs = [run("D", "dmala", seed) for seed in (0, 1)] + [finished("other", "a", 0, config, {})]
+    page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
+    ax = page.axes[0]
+    said = {text.get_text(): text for text in ax.texts}
+    assert set(said) == {"not measured"}
+    assert said["not measured"].get_bbox_patch() is None
+    assert said["not measured"].get_ha() == "left"
+    left = ax.transData.inverted().transform(said["not measured"].get_window_extent().get_points())[0, 0]
+    ax.plot(left, 1, marker="o")
+    fit_labels(page)
+    assert said["not measured"].get_ha() == "right"
+    assert said["not measured"].get_window_extent().x1 < ax.get_window_extent().x1
+    pyplot.close(page)
