@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,8 @@ def as_setting(value: Any) -> Any:
 def _whole(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_whole(item) for item in value]
+    if isinstance(value, float) and math.isnan(value):
+        return math.nan  # one object: two NaN that were read are two values
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < WHOLE else value
 
 

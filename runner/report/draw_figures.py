@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -18,8 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from runner.report.figure_shape import FigureShape, Role
-from runner.report.figures.labels.cell_numbers import fit_cells
-from runner.report.figures.labels.tick_labels import thin_tick_labels
+from runner.report.figures.labels.fitting import fit_labels
 from runner.report.figures.panel import PanelData
 from runner.report.figures.partial_means import partial_handles
 from runner.report.figures.published_marks import published_handles
@@ -30,8 +28,6 @@ from runner.report.runs.stored_results import Results
 from runner.report.table_shape import RowShape, TableShape
 
 DPI = 200
-LABEL = 0.85
-"""Share of its axis that a broken label may be long: more lines of one make the axis of another shorter."""
 
 LEGEND_MARK, LEGEND_LETTER = 0.5, 0.062
 """Width of the mark and the space beside a name in the legend, and of a letter of the name, in inches."""
@@ -139,40 +135,6 @@ def _named_artists(axes: Sequence[Axes]) -> list[Artist]:
                 look = {"edgecolor": drawn.get_edgecolor(), "linewidth": drawn.get_linewidth()}
                 found[name] = Patch(facecolor=drawn.get_facecolor(), **look, label=name)
     return list(found.values())
-
-
-def fit_labels(page: Figure) -> None:
-    """Places the axes; breaks their labels that are too long, and thins labels of ticks that would meet."""
-    _lay_out(page)
-    changed = [_thinned_or_broken(ax) for ax in page.axes]
-    if any(changed):
-        _lay_out(page)
-
-
-def _thinned_or_broken(ax: Axes) -> bool:
-    """Whether a label of the axes did not fit; it does now."""
-    changed = thin_tick_labels(ax) | fit_cells(ax)
-    room = ax.get_window_extent()
-    for label, across in ((ax.xaxis.label, True), (ax.yaxis.label, False)):
-        own = label.get_window_extent()
-        share = own.width / room.width if across else own.height / room.height
-        if share > 1.0:
-            lines = label.get_text().split("\n")
-            most = int(LABEL * max(map(len, lines)) / share)
-            label.set_text("\n".join(part for line in lines for part in _broken(line, most)))
-            changed = True
-    return changed
-
-
-def _broken(line: str, most: int) -> list[str]:
-    """`line` in parts of at most so many letters, where its words are not longer."""
-    return textwrap.wrap(line, max(most, 1), break_long_words=False)
-
-
-def _lay_out(page: Figure) -> None:
-    """Places the axes as a drawing would, and draws nothing."""
-    if (engine := page.get_layout_engine()) is not None:
-        engine.execute(page)
 
 
 def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Path]:

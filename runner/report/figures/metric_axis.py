@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from runner.catalogue.metric_paths import metric_paths
@@ -16,6 +16,9 @@ from targets.checks import is_number
 
 ARROWS = {Direction.min: "← better", Direction.max: "better →", Direction.none: ""}
 """On a vertical axis the label is turned: the arrow to the right points upwards."""
+
+SPREAD = 50
+"""Ratio of the largest to the smallest mean from which on an axis is logarithmic, where nobody chose it."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,11 @@ def quantity_of(metric: str, own: Mapping[str, str] = {}) -> Quantity:
     if metric.endswith(SPREADS):
         return Quantity(unit, 0.0)
     return Quantity(unit) if metric.endswith(UNBOUNDED) else Quantity(unit, found.low, found.high)
+
+
+def spread_out(means: Collection[float]) -> bool:
+    """Whether the axis of these means is logarithmic, where nobody chose it."""
+    return bool(means) and min(means) > 0 and max(means) >= SPREAD * min(means)
 
 
 def metric_label(metric: MetricShape, quantity: Quantity, text: str | None = None) -> str:

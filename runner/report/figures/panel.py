@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval
 from runner.report.figure_shape import PanelShape
+from runner.report.figures.labels.broken_lines import IN_ROW, LEFT, row_name
 from runner.report.figures.metric_axis import Quantity, quantity_of
 from runner.report.figures.style import RowStyle
 from runner.report.published import published_numbers
@@ -94,6 +95,12 @@ class PanelData:
         """``n = 1`` for a mean of one seed where other rows have more: it has no interval."""
         return "n = 1" if n == 1 and self.results.seeds > 1 else None
 
+    def why_empty(self, row: str) -> str:
+        """What stands in the line of a row without a mean; a table has ``n=0 of b`` for no value."""
+        if self.results.coverage(row, self.column, self.metric.metric)[1]:
+            return "no value"
+        return "not measured" if self.results.at(row, self.column) else "not run"
+
     def published(self, row: str, column: str) -> list[tuple[str, float]]:
         """Version and number printed beside ours, in the metric's own unit, the newest version first."""
         numbers, place = published_numbers(self.shape), (self.shape.column(column), self.shape.row(row))
@@ -144,9 +151,14 @@ def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:
 
 
 def write_in_row(ax: Axes, place: int, said: str) -> None:
-    """Writes into the line of a row why it is empty, as `show_missing` does into an empty panel."""
-    at = ("axes fraction", "data")
-    ax.annotate(said, (0.03, place), xycoords=at, va="center", size=6, backgroundcolor="white")
+    """Writes into the line of a row why it is empty, as `show_missing` does into an empty panel.
+
+    It stands at the left, and goes to the right where something is drawn there (`labels.fitting`).
+    """
+    from matplotlib.patheffects import withStroke
+
+    halo, at = withStroke(linewidth=2.0, foreground="white"), ("axes fraction", "data")
+    ax.annotate(said, (LEFT, place), xycoords=at, va="center", size=6, gid=IN_ROW, path_effects=[halo])
 
 
 def name_left_out(ax: Axes, names: Iterable[str]) -> None:
@@ -157,5 +169,5 @@ def name_left_out(ax: Axes, names: Iterable[str]) -> None:
 
 def name_rows(ax: Axes, rows: Sequence[RowShape]) -> None:
     """Names the rows along the vertical axis, the first one at the top."""
-    ax.set_yticks(range(len(rows)), [row.row for row in rows])
+    ax.set_yticks(range(len(rows)), ["\n".join(row_name(row.row)) for row in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)

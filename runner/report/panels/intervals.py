@@ -46,7 +46,8 @@ def draw_intervals(ax: Axes, data: PanelData) -> None:
         style = data.styles[row.row]
         if (span := drawn.get(row.row)) is None:
             if data.finished:
-                write_in_row(ax, place, "no value" if spans[row.row] is None else "mean of 0 or less")
+                empty = spans[row.row] is None
+                write_in_row(ax, place, data.why_empty(row.row) if empty else "mean of 0 or less")
         else:
             down, up = quantity.errors(span.mean, span.margin)
             bars.append((place, span.mean - down, span.mean + up, style.colour))

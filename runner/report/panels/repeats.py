@@ -31,7 +31,7 @@ def draw_repeats(ax: Axes, data: PanelData) -> None:
         span = data.interval(row.row, data.column)
         if span is None:
             if data.finished:
-                write_in_row(ax, place, "no value")
+                write_in_row(ax, place, data.why_empty(row.row))
             continue
         seeds = sorted(values)
         # The golden ratio spreads successive points evenly, the same from run to run.

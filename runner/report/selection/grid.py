@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -197,5 +198,5 @@ def _rank(value: Any) -> tuple[int, float, str]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a setting is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a setting is a number that has a place on an axis, as infinity and NaN have not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

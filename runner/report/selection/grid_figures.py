@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.report.figure_shape import FigureShape, PanelShape
+from runner.report.figures.labels.broken_lines import row_name
+from runner.report.figures.metric_axis import spread_out
 from runner.report.selection.grid import Grid, grid_of, is_number
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import Direction, MetricShape
@@ -20,6 +22,11 @@ PANELS = 48
 
 POINTS = 3
 """Values of a setting from which on it gets an axis."""
+
+SHORT, LETTER, LINE = 20, 0.055, 0.12
+"""Letters of a row's name that the usual width has room for; of a letter the width, of a line the height, in
+inches.
+"""
 
 
 def judged_metrics(grid: Grid, sort: str | None = None) -> list[MetricShape]:
@@ -56,8 +63,10 @@ def add_intervals(grid: Grid, sort: str | None = None) -> None:
         for metric in judged[:METRICS]
         for column in shape.columns[: _most_columns(judged)]
     ]
-    height = max(1.4, 0.25 * len(shape.rows) + 0.8)
-    width = max(4.5, 3.0 * across)
+    names = [row_name(row.row) for row in shape.rows]
+    lines, longest = max(map(len, names)), max(len(line) for name in names for line in name)
+    height = max(1.4, (0.25 + LINE * (lines - 1)) * len(shape.rows) + 0.8)
+    width = max(4.5, 3.0 * across) + LETTER * max(0, longest - SHORT)
     shape.figures.append(FigureShape("intervals", panels, across, width, height, legend=[]))
 
 
@@ -81,7 +90,15 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) ->
     spread = min(places) > 0 and max(places) >= 10 * min(places)
     judged = [metric for metric in judged_metrics(grid, sort) if metric in lines.shape.metrics]
     panels = [
-        PanelShape("against_columns", title, labels, metric=metric.metric, x=x, log_x=spread)
+        PanelShape(
+            "against_columns",
+            title,
+            labels,
+            metric=metric.metric,
+            x=x,
+            log_x=spread,
+            log=spread_out(_means(lines, metric.metric, labels)),
+        )
         for metric in judged[:METRICS]
         for title, labels in list(parts.items())[: _most_columns(judged)]
     ]
@@ -89,3 +106,9 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) ->
     width = max(4.5, 3.0 * across)
     lines.shape.figures.append(FigureShape("lines", panels, across, width, share_y=False))
     return lines
+
+
+def _means(grid: Grid, metric: str, columns: Sequence[str]) -> list[float]:
+    """Of all rows in these columns."""
+    found = (grid.results.interval(row.row, column, metric) for row in grid.shape.rows for column in columns)
+    return [span.mean for span in found if span is not None]

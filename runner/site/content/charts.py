@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from runner.report.analysis.table_entries import lost_of
-from runner.report.figures.metric_axis import Quantity
+from runner.report.figures.metric_axis import Quantity, spread_out
 from runner.report.figures.style import RowStyle
 from runner.report.runs.stored_results import some_of
 
@@ -34,9 +34,6 @@ FEWEST, MOST = 5, 12
 
 BAND = 0.15
 """Opacity of an interval along a run."""
-
-SPREAD = 50
-"""Ratio of the largest to the smallest mean from which on the axis is logarithmic at first."""
 
 
 def intervals_chart(
@@ -66,8 +63,8 @@ def intervals_chart(
             printed = frame[(frame["metric"] == metric) & frame[f"published_{version}"].notna()]
             traces += [_published(row, group, version, styles[row]) for row, group in _by_row(printed)]
         layout = {"yaxis": axis(known[metric], name), "xaxis": {"type": "category"}, "scattermode": "group"}
-        spread = own["mean"].min() > 0 and own["mean"].max() >= SPREAD * own["mean"].min()
-        plots.append({"name": title, "traces": traces, "layout": layout, "logy": bool(spread)})
+        spread = spread_out(own["mean"].tolist())
+        plots.append({"name": title, "traces": traces, "layout": layout, "logy": spread})
     return {"plots": plots}
 
 

@@ -53,7 +53,9 @@ def thumbnail(path: Path) -> Small | None:
     try:
         with Image.open(path) as figure:
             height = max(1, round(figure.height * WIDTH / figure.width))
-            small = figure.convert("RGB").resize((WIDTH, height)).quantize(64)
+            # Median cut takes the many greys, and leaves thin coloured lines without a colour.
+            octree = Image.Quantize.FASTOCTREE
+            small = figure.convert("RGB").resize((WIDTH, height)).quantize(256, method=octree)
     except (OSError, ValueError):
         return None
     return Small(_png(small), round(height * SHOWN / WIDTH))

@@ -218,10 +218,10 @@ def test_repeats_beyond_the_limits_are_counted(ax: Axes, results: Results) -> No
     assert {(row, "◂ 1") for row in drawn if row != "EDMALA"} <= said
     assert {("EDMALA", "◂ 1, published"), ("EDMALA", "1 ▸"), ("DULA", "1, published ▸")} <= said
     assert len(said) == 2 * len(drawn) + len(COMMON_ONLY)
-    assert {(row, "no value") for row in COMMON_ONLY} <= said
+    assert {(row, "not run") for row in COMMON_ONLY} <= said
     ax.clear()
     draw(repeats.draw_repeats, ax, results, metric="hessian_std", limits=[2.0, 2.4])
-    assert {text.get_text() for text in ax.texts} == {"1, mean ▸", "1, mean, published ▸", "no value"}
+    assert {text.get_text() for text in ax.texts} == {"1, mean ▸", "1, mean, published ▸", "not run"}
 
 
 def test_panels_without_runs_say_so(ax: Axes) -> None:

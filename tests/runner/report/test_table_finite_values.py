@@ -215,7 +215,7 @@ def test_the_table_says_how_many_runs_the_mean_is_of(page: Page) -> None:
 def test_figures_say_how_many_runs_a_mean_is_of(results: Results) -> None:
     _, ax = pyplot.subplots()
     draw_intervals(ax, panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target"))
-    assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
+    assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "not measured"]
     pyplot.close()
 
 
@@ -235,14 +235,14 @@ def test_panels_of_all_seeds_mark_means_of_only_some_runs(results: Results) -> N
     figure, ax = pyplot.subplots()
     data = panel_data(shape_from(BLOCK), results, "graph", metric="time_to_target")
     draw_repeats(ax, data)
-    assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "no value"]
+    assert [text.get_text() for text in ax.texts] == ["2 of 4", "no value", "not measured"]
     (part,) = [line for line in ax.lines if line.get_fillstyle() == "left"]
     assert part.get_xydata().tolist() == [[2.5, 0.0]]
     pyplot.close(figure)
     plot = repeats([data], Known(Index("")))
     assert plot is not None
     notes = plot["layout"]["annotations"]
-    assert [(note["y"], note["text"]) for note in notes] == [(3, "no value"), (4, "no value")]
+    assert [(note["y"], note["text"]) for note in notes] == [(3, "no value"), (4, "not measured")]
     means = {trace["meta"]: trace for trace in plot["traces"] if trace["name"].endswith(", mean")}
     assert means["lucky"]["customdata"][0].endswith("n = 2: 2 of 4 runs have a value")
     assert means["lucky"]["marker"]["symbol"][0].endswith("-open-dot")

@@ -1,14 +1,14 @@
-"""The labels of a logarithmic horizontal axis: which there are, and fewer where it is too narrow."""
+"""The labels of a horizontal axis: which a logarithmic one has, and fewer where it is too narrow."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, Formatter, LogLocator, NullFormatter
-from matplotlib.transforms import BboxBase
 
 GAP = 3.0
 """Least distance of two labels, in points."""
@@ -57,33 +57,57 @@ def label_ticks(ax: Axes) -> None:
 
 
 def thin_tick_labels(ax: Axes) -> bool:
-    """Keeps every second, third, ... tick of a logarithmic horizontal axis, so that no two labels meet.
+    """Leaves out ticks of a horizontal axis of numbers, so that no two labels meet.
 
-    Of the ticks to begin with, those with the shortest labels are taken: 0.002 rather than 0.00225.
+    A logarithmic one keeps every second, third, ... tick, of those to begin with the ones with the shortest
+    labels: 0.002 rather than 0.00225. Ticks of a linear one may be anywhere: it keeps those with room.
 
     Returns:
         Whether ticks were left out.
     """
-    if ax.get_xscale() != "log":
-        return False
     low, high = ax.get_xlim()
     labels = [label for label in ax.get_xticklabels() if label.get_text() and low <= _at(label) <= high]
     gap = GAP * ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
-    boxes = [label.get_window_extent() for label in labels]
-    if not _meet(boxes, gap):
+    log = ax.get_xscale() == "log"
+    # The columns of an image have names, such as 010, that its own fitting turns.
+    thinned = log or (not ax.images and _are_numbers(labels))
+    if not thinned or not _meet(labels, gap):
         return False
+    kept = _every_nth(labels, gap) if log else _with_room(labels, gap)
+    ax.xaxis.set_major_locator(FixedLocator([_at(label) for label in kept]))
+    return True
+
+
+def _every_nth(labels: Sequence[Text], gap: float) -> Sequence[Text]:
+    """Of the fewest left out between two, those with the shortest labels."""
     for stride in range(2, len(labels) + 1):
-        kept = [labels[first::stride] for first in range(stride) if not _meet(boxes[first::stride], gap)]
+        kept = [labels[first::stride] for first in range(stride) if not _meet(labels[first::stride], gap)]
         if kept:
-            shortest = min(kept, key=lambda some: sum(len(label.get_text()) for label in some) / len(some))
-            ax.xaxis.set_major_locator(FixedLocator([_at(label) for label in shortest]))
-            return True
-    return False
+            break
+    return min(kept, key=lambda some: sum(len(label.get_text()) for label in some) / len(some))
+
+
+def _with_room(labels: Sequence[Text], gap: float) -> Sequence[Text]:
+    """Those that do not meet the one before, from the first on."""
+    kept = [labels[0]]
+    for label in labels[1:]:
+        if not _meet([kept[-1], label], gap):
+            kept.append(label)
+    return kept
+
+
+def _are_numbers(labels: Sequence[Text]) -> bool:
+    """Whether all are plain numbers, no names."""
+    try:
+        return all(math.isfinite(float(label.get_text().replace("\N{MINUS SIGN}", "-"))) for label in labels)
+    except ValueError:
+        return False
 
 
 def _at(label: Text) -> float:
     return float(label.get_position()[0])
 
 
-def _meet(boxes: Sequence[BboxBase], gap: float) -> bool:
+def _meet(labels: Sequence[Text], gap: float) -> bool:
+    boxes = [label.get_window_extent() for label in labels]
     return any(right.x0 - left.x1 < gap for left, right in pairwise(boxes))

@@ -28,7 +28,7 @@ def repeats(panels: Sequence[PanelData], known: Known) -> Plot | None:
         if values:
             span = data.interval(row.row, data.column)
         if span is None:
-            empty.append(_in_row(place, "no value"))
+            empty.append(_in_row(place, data.why_empty(row.row)))
             continue
         seeds, style = sorted(values), data.styles[row.row]
         note = data.partial(row.row, data.column)

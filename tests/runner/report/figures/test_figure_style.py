@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from matplotlib.collections import FillBetweenPolyCollection
 
 from metrics.inference.few_seeds import interval
 from runner.problem.metric_directions import metric_class
-from runner.report.draw_figures import _broken, draw_figure, fit_labels, write_figures
+from runner.report.draw_figures import draw_figure, write_figures
+from runner.report.figures.labels.broken_lines import break_line
+from runner.report.figures.labels.fitting import fit_labels
 from runner.report.figures.labels.tick_labels import label_ticks, label_values
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
@@ -118,6 +121,64 @@ def test_labels_of_a_narrow_logarithmic_axis_do_not_meet(low: float, high: float
     pyplot.close(page)
 
 
+@pytest.mark.parametrize(
+    ("places", "kept"), [(range(100, 500, 20), 10), ([1, 2, 3, 5, 8, 250, 480], 3), ([0.5, 1.0], 2)]
+)
+def test_labels_of_set_ticks_of_a_linear_axis_do_not_meet(places: Sequence[float], kept: int) -> None:
+    """They read 100120140160."""
+    with pyplot.rc_context(RC):
+        page, ax = pyplot.subplots(figsize=(4.5, 2), layout="constrained")
+    ax.plot(places, places)
+    ax.set_xticks(places)
+    fit_labels(page)
+    page.draw_without_rendering()
+    labels = ax.get_xticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    assert len(labels) == kept
+    assert [float(label.get_text()) for label in labels] == [label.get_position()[0] for label in labels]
+    assert all(right.x0 > left.x1 + 2 for left, right in pairwise(boxes))
+    pyplot.close(page)
+
+
+def test_names_of_columns_are_all_there(ax: Axes) -> None:
+    ax.set_xlim(0, 60)
+    ax.set_xticks(range(60), [f"class {place}" for place in range(60)])
+    fit_labels(ax.figure)
+    assert len(ax.get_xticklabels()) == 60
+
+
+@pytest.mark.parametrize(
+    ("title", "broken"), [("bernoulli4, noise=0.333, burn_in=5, value=0.001", True), ("a", False)]
+)
+def test_titles_neither_meet_nor_leave_the_page(title: str, broken: bool) -> None:
+    with pyplot.rc_context(RC):
+        page, axes = pyplot.subplots(1, 4, figsize=(9, 2), layout="constrained")
+    for ax in axes:
+        ax.set_title(title)
+    fit_labels(page)
+    page.draw_without_rendering()
+    boxes = [ax.title.get_window_extent() for ax in axes]
+    assert ["\n" in ax.get_title() for ax in axes] == [broken] * 4
+    assert axes[0].title.get_text().replace("\n", " ") == title
+    assert all(right.x0 > left.x1 for left, right in pairwise(boxes))
+    assert boxes[0].x0 >= 0
+    assert boxes[-1].x1 <= page.bbox.width
+    assert max(box.y1 for box in boxes) <= page.bbox.height
+    pyplot.close(page)
+
+
+def test_a_long_title_that_meets_nothing_stays_whole() -> None:
+    with pyplot.rc_context(RC):
+        page, (left, middle, right) = pyplot.subplots(1, 3, figsize=(6, 2), layout="constrained")
+    left.set_title("a")
+    middle.set_title("a title wider than its own panel is")
+    right.set_title("b")
+    fit_labels(page)
+    assert "\n" not in middle.get_title()
+    assert middle.title.get_window_extent().width > middle.get_window_extent().width
+    pyplot.close(page)
+
+
 def test_ticks_of_a_very_narrow_logarithmic_axis_differ(ax: Axes) -> None:
     """Three of them read 123456."""
     ax.set_xscale("log")
@@ -162,7 +223,7 @@ def test_what_a_logarithmic_axis_has_no_place_for_is_named(ax: Axes) -> None:
     rows = ("{row: A}", "{row: B}", "{row: C}", "{row: draws, role: draws}")
     shape, results = table(*rows, metric="energy"), with_energies(A=-1.0, B=2.0, draws=0.0)
     draw_intervals(ax, panel_data(shape, results, "a", metric="energy", log_x=True))
-    assert [text.get_text() for text in ax.texts] == ["mean of 0 or less", "no value"]
+    assert [text.get_text() for text in ax.texts] == ["mean of 0 or less", "not run"]
     assert ax.get_xlabel().endswith("0 or less, not drawn: draws")
     ax.clear()
     draw_against_columns(ax, panel_data(shape, results, "a", metric="energy", x="n", log=True))
@@ -582,4 +643,24 @@ def test_the_legend_names_the_level_lines_of_real_data() -> None:
 
 
 def test_a_broken_label_keeps_its_words() -> None:
-    assert _broken("an autocorrelation time", 6) == ["an", "autocorrelation", "time"]
+    assert break_line("an autocorrelation time", 6) == ["an", "autocorrelation", "time"]
+
+
+def test_why_a_row_is_empty_covers_nothing() -> None:
+    """A white box hid the axis, the line between samplers and variants, and published marks."""
+    panel = {"kind": "intervals", "title": "a", "columns": ["a"], "metric": "acceptance", "log_x": False}
+    shape = table("{row: D}", "{row: other}", figures=[{"name": "f", "panels": [panel]}])
+    config = {"scale": {"name": "quick"}, "sampler": {"name": "acs"}}
+    runs = [run("D", "dmala", seed) for seed in (0, 1)] + [finished("other", "a", 0, config, {})]
+    page = draw_figure(shape.figures[0], shape, Results(tuple(runs)))
+    ax = page.axes[0]
+    said = {text.get_text(): text for text in ax.texts}
+    assert set(said) == {"not measured"}
+    assert said["not measured"].get_bbox_patch() is None
+    assert said["not measured"].get_ha() == "left"
+    left = ax.transData.inverted().transform(said["not measured"].get_window_extent().get_points())[0, 0]
+    ax.plot(left, 1, marker="o")
+    fit_labels(page)
+    assert said["not measured"].get_ha() == "right"
+    assert said["not measured"].get_window_extent().x1 < ax.get_window_extent().x1
+    pyplot.close(page)
