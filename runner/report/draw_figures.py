@@ -132,8 +132,9 @@ def _named_artists(axes: Sequence[Axes]) -> list[Artist]:
             if isinstance(drawn, LineCollection):
                 found[name] = Line2D([], [], color=to_rgba_array(drawn.get_colors())[0].tolist(), label=name)
             elif isinstance(drawn, Patch):
-                look = {"edgecolor": drawn.get_edgecolor(), "linewidth": drawn.get_linewidth()}
-                found[name] = Patch(facecolor=drawn.get_facecolor(), **look, label=name)
+                face, edge = drawn.get_facecolor(), drawn.get_edgecolor()
+                width = drawn.get_linewidth()
+                found[name] = Patch(facecolor=face, edgecolor=edge, linewidth=width, label=name)
     return list(found.values())
 
 

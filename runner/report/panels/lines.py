@@ -163,8 +163,8 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         last = np.flatnonzero(np.isfinite(means))[-1]
         if note:
             mark_partial(ax, style, at[last], means[last], note)
-        elif alone := single.get(row.row):
-            write_beside(ax, at[last], means[last], alone)
+        elif one_seed := single.get(row.row):
+            write_beside(ax, at[last], means[last], one_seed)
     if not curves and not low:
         show_missing(ax)
     if data.floor is not None:
