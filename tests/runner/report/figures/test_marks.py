@@ -154,7 +154,7 @@ def test_published_values_of_rows_stand_side_by_side_over_a_key() -> None:
     places = {(float(line.get_xdata()[0]), line.get_markeredgecolor()) for line in marks}
     assert len({place for place, _ in places}) == len(places) == 32
     assert all(abs(place - 2 * round(place / 2)) < 0.5 for place, _ in places)
-    assert [int(tick) for tick in first.get_xticks()] == [2, 4, 6, 8, 10, 12, 14, 16]
+    assert {int(tick) for tick in first.get_xticks()} <= set(range(2, 17, 2))  # those with room for a label
     own = {bars.lines[0].get_color(): bars.lines[0] for bars in first.containers}
     for line in marks:
         mean = own[line.get_markeredgecolor()]
