@@ -44,7 +44,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
     from runner.report.recorded.record import check_recordable, record
-    from runner.report.runs.stored_results import gather
+    from runner.report.runs.gathered import gather
     from runner.report.runs.unmeasured import unmeasured
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import begin_changes, write_digests
@@ -106,7 +106,7 @@ def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
     shape = experiment_shape(experiment, overrides)
 
     from runner.report.recorded.redraw import redraw
-    from runner.report.runs.stored_results import gather
+    from runner.report.runs.gathered import gather
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.experiment_shape import experiment_shape
 from runner.report.published import PublishedNumbers, published_numbers
-from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.gathered import gather
+from runner.report.runs.stored_results import Results
 from runner.report.selection.grid import NONE, grid_of
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import TableShape

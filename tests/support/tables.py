@@ -17,7 +17,8 @@ from runner.report.figures.panel import PanelData
 from runner.report.figures.style import row_styles
 from runner.report.published import Published, published_numbers
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.gathered import gather
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape, table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs

@@ -1,29 +1,22 @@
-"""The runs of an experiment as the store has them: every run of every job, done or not."""
+"""The runs of a table and what is asked of them: values, intervals and notes by row and column."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
 from runner.catalogue.metric_paths import own_metrics
 from runner.integrity.source import named
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.job_places import JobLike, placed_runs
-from runner.report.table_shape import RowShape, TableShape
-from runner.store.run_folder import RunFolder
 from runner.tasks.task import task_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from omegaconf import DictConfig
-
-    from runner.store.run_store import Store
 
 
 VOID = "its floor and its ranking are void"
@@ -228,35 +221,3 @@ def _sentence(note: str) -> str:
     """A note with a capital letter and a full stop."""
     text = note.strip().rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
-
-
-def gather(experiment: str, shape: TableShape, jobs: Iterable[JobLike], store: Store) -> Results:
-    """Every run of `jobs` with what the store holds of it.
-
-    Raises:
-        UserError: if a job has no place in the table, or two runs have the same one.
-    """
-    runs = []
-    for placed in placed_runs(experiment, shape, jobs):
-        folder, job = store.run(placed.run_id), placed.job
-        status, summary = folder.standing()
-        where = (job.row, placed.column, placed.seed, placed.run_id)
-        runs.append(Run(*where, status, job.config, summary, folder))
-    return Results((*runs, *(each for row in shape.rows for each in exact_values(row, runs))))
-
-
-def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
-    """For each seed of a column a run of `row` with the exact values that its runs have beside their own.
-
-    A seed may be an instance of its target.
-    """
-    found: dict[tuple[str, int], tuple[Run, dict[str, float]]] = {}
-    for run, metric in product(runs, row.exact):
-        if (value := run.value(f"{metric}_exact")) is not None:
-            _, known = found.setdefault((run.column, run.seed), (run, {}))
-            known.setdefault(metric, value)
-    for run, known in found.values():
-        summary = {"seconds": math.nan, "exact": True, "metrics": {}}
-        # What the run has on disk, its way to the end and its draws, is not that of an exact value.
-        nothing = RunFolder(run.folder.path / "exact values")
-        yield replace(run, row=row.row, summary=summary, folder=nothing, exact_values=known)

@@ -26,7 +26,8 @@ from runner.report.page.markdown import REST, markdown
 from runner.report.published import published_numbers
 from runner.report.recorded.seed_values import read_labelled
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results, gather, some_of
+from runner.report.runs.gathered import gather
+from runner.report.runs.stored_results import Results, some_of
 from runner.report.table_shape import Direction, TableShape
 from runner.site.content.averages import averaged
 from runner.site.content.charts import intervals_chart

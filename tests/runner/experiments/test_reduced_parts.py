@@ -8,7 +8,7 @@ from runner.report.analysis.table_entries import summarise
 from runner.report.experiment_shape import experiment_shape
 from runner.report.page.layout import Page, lay_out
 from runner.report.published import published_numbers
-from runner.report.runs.stored_results import gather
+from runner.report.runs.gathered import gather
 from tests.support.tables import NOTHING, jobs_at
 
 SAID = "(reduced protocol)"

@@ -23,7 +23,8 @@ from runner.report import draw_figures
 from runner.report.figures.panel import Draw
 from runner.report.panels import hessian_spectrum, repeats, states
 from runner.report.published import published_numbers
-from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.gathered import gather
+from runner.report.runs.stored_results import Results
 from runner.store.run_store import Store
 from targets.synthetic.bernoulli4 import Bernoulli4
 from tests.support.tables import ids, jobs_at, panel_data, placed, printed, shape_of

@@ -17,7 +17,8 @@ from omegaconf import OmegaConf
 from metrics import Context, MetricSuite
 from metrics.statistics.last_draws import LastDraws
 from runner.report.draw_figures import draw_figure, write_figures
-from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.gathered import gather
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from runner.store.arrays.array_files import (
     DRAWS,

@@ -31,7 +31,8 @@ from runner.report.panels.lines import draw_against_columns
 from runner.report.published import published_numbers
 from runner.report.recorded.record import record
 from runner.report.recorded.seed_values import SEEDS, read_seed_values
-from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.gathered import gather
+from runner.report.runs.stored_results import Results
 from runner.report.runs.unmeasured import unmeasured
 from runner.report.table_shape import TableShape, table_shape
 from runner.site.content.recorded_table import read_page

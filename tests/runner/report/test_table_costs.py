@@ -16,7 +16,8 @@ from runner.report.published import published_numbers
 from runner.report.recorded.recorded_results import RecordedResults
 from runner.report.recorded.said import Said
 from runner.report.recorded.seed_values import read_seed_values, seed_values
-from runner.report.runs.stored_results import Results, exact_values
+from runner.report.runs.gathered import exact_values
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 from tests.support.tables import finished, shape_from
 

@@ -19,7 +19,8 @@ from runner.report.draw_figures import draw_figure
 from runner.report.figures.metric_axis import quantity_of
 from runner.report.figures.style import row_styles
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results, exact_values
+from runner.report.runs.gathered import exact_values
+from runner.report.runs.stored_results import Results
 from runner.site.content.averages import averaged
 from runner.site.content.charts import intervals_chart
 from runner.site.content.curves import Curve

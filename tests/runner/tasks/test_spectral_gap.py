@@ -18,7 +18,8 @@ from runner.report.draw_figures import draw_figure
 from runner.report.experiment_shape import experiment_shape
 from runner.report.page.legend import legend
 from runner.report.runs.experiment_run import Run
-from runner.report.runs.stored_results import Results, gather
+from runner.report.runs.gathered import gather
+from runner.report.runs.stored_results import Results
 from runner.report.table_shape import table_shape
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, experiment_jobs
