@@ -40,7 +40,7 @@ def require_target(given: object) -> None:
         raise TypeError(f"the target {type(given).__name__} {lacking}")
     if any(tensor.is_inference() for tensor in (*given.parameters(), *given.buffers())):
         raise ValueError(
-            f"the target {type(given).__name__} was built inside torch.inference_mode, where tensors can have "
+            f"the target {type(given).__name__} was built inside torch.inference_mode, where tensors have "
             "no gradient; build it outside, or inside torch.no_grad"
         )
 

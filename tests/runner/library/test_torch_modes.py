@@ -61,7 +61,7 @@ def test_chains_of_classes_too(mode: Callable[[], AbstractContextManager[Any]]) 
 def test_a_target_of_inference_tensors_is_refused() -> None:
     with torch.inference_mode():
         ising = Ising(size=4)
-    sentence = "^the target Ising was built inside torch.inference_mode, where .*; build it outside"
+    sentence = "^the target Ising was built inside torch.inference_mode, where tensors .*; build it outside"
     with pytest.raises(ValueError, match=sentence):
         run_chains(ising, DLMC(1.0))
 
