@@ -63,9 +63,7 @@ def name_at_ends(ax: Axes) -> set[str]:
         if math.isinf(height):
             # Left of the line there may be the axis.
             side = "left" if _place(ax, line)[0] < LABEL else "right"
-            ax.text(
-                x, 0.98, names[0], transform=line.get_transform(), rotation=90, ha=side, va="top", **TEXT
-            )
+            ax.text(x, 0.98, names[0], transform=line.get_transform(), rotation=90, ha=side, va="top", **TEXT)
         else:
             text = names[0].replace(" ", "\n") if len(names) == 1 else ",\n".join(names)
             ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", **TEXT)
