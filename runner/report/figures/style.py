@@ -84,10 +84,10 @@ FLOOR = RowStyle(GREY, "", "-.")
 def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
     """The style of every row, by the sampler that its runs have: the order of rows decides no colour.
 
-    The first row of a sampler in the table, competing samplers before variants, has its colour and marker. The
-    others have its colour, darker from row to row, and markers that no sampler of the colour has. Of rows of
-    one colour, as those of tempered samplers, the first has a solid line, each other one a line of its own.
-    Reference draws are grey lines.
+    The first row of a sampler in the table, competing samplers before variants, has its colour and marker;
+    the others have its colour, darker from row to row, and markers that no sampler of the colour has. Of rows
+    of one colour, as those of tempered samplers, the first has a solid line, each other one a line of its
+    own. Reference draws are grey lines.
     """
     names = sampler_names(shape, results)
     styles: dict[str, RowStyle] = {}
