@@ -8,6 +8,7 @@ import networkx
 import pytest
 
 from runner.loggers.run_names import run_name
+from runner.report.selection.conditions import chosen_by
 from runner.report.selection.grid import places_of
 from runner.report.selection.stored_runs import stored_runs
 from tests.support.commands import Call, refused_before_any_run
@@ -114,3 +115,41 @@ def test_a_file_that_another_setting_tells_apart_has_no_column_of_its_content(ca
         Path(f"{name}.edges").write_text("1 2\n2 3\n" if name == "one" else "1 2\n")
         assert call(*f"target=maxcut target.file={name}.edges {RUN}".split()).status == 0
     assert places_of(stored_runs("outputs")).keys == ["target.file"]
+
+
+def test_where_data_and_files_lie_makes_no_row_of_its_own(call: Call) -> None:
+    """Three seeds of one problem: by its path, by another, by its name below the root, which is set anew."""
+    for folder in ("here", "there", "data/graphs"):
+        Path(folder).mkdir(parents=True)
+        (Path(folder) / "own.edges").write_text("1 2\n2 3\n")
+    paths = ("here/own.edges", "there/own.edges data.root=null", "own.edges data.root=data")
+    for seed, path in enumerate(paths):
+        assert call(*f"target=maxcut target.file={path} {RUN} seed={seed}".split()).status == 0
+    for seed, root in enumerate(("null", "data", "there")):
+        random = f"target=mis target.graph.nodes=9 {RUN} data.root={root} seed={seed}"
+        assert call(*random.split()).status == 0
+    runs = stored_runs("outputs")
+    places = places_of(runs)
+    assert places.keys == ["target"]
+    assert sorted({column for _, column in places.labels}) == ["maxcut", "mis"]
+    for given in ("own.edges", "here/own.edges", "nowhere,there/own.edges"):
+        assert len(chosen_by([f"target.file={given}"], runs)) == 3
+    assert not chosen_by(["target.file=here"], runs)
+    assert {run.settings.get("target.file") for run in runs} == {"own.edges", None}
+
+
+def test_files_of_one_name_with_other_content_stay_apart(call: Call) -> None:
+    for folder in ("here", "there"):
+        Path(folder).mkdir()
+        (Path(folder) / "own.edges").write_text(f"1 2\n2 {len(folder)}\n")
+        assert call(*f"target=maxcut target.file={folder}/own.edges {RUN}".split()).status == 0
+    assert places_of(stored_runs("outputs")).keys == ["target.file.content"]
+
+
+def test_two_copies_of_a_text_are_one_problem(call: Call) -> None:
+    for seed, folder in enumerate(("here", "there")):
+        Path(folder).mkdir()
+        (Path(folder) / "own.txt").write_text("the cat sat on the mat")
+        lines = f"target=ngram target.length=20 target.text={folder}/own.txt sampler=gibbs seed={seed}"
+        assert call(*f"{lines} metric=acceptance task.steps=20 task.chains=3".split()).status == 0
+    assert places_of(stored_runs("outputs")).keys == []
