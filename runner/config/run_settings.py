@@ -13,7 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 import conf
 from runner.config.compose import CONFIG, choice, options
-from runner.config.data.instance_files import FILE, TEXT, file_name, without_places
+from runner.config.data.instance_files import FILE, TEXT, as_read, file_name, without_places
 from runner.config.kinds import PROJECT
 from runner.config.sources.edited_files import until_edited
 from runner.config.tempering import GROUP, PREFIX, folded
@@ -78,7 +78,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     own, as ``sampler._target_``, the digest of a group with code of their own, as ``sampler.code``, that of a
     file of the target, as ``target.file.content``, that of the weights of a saved model, as
     ``target.model.content``, and those of files of a data set that are not known, as ``target.data.content``.
-    A file or a text of the target that has one is its name, and where the data lie is no setting.
+    A file or a text of the target that has one is its name; where the data lie is no setting, nor is what a
+    random instance does not read.
     """
     found: Settings = {}
     contents = config.get(CONTENT) or {}
@@ -87,7 +88,7 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
         if isinstance(node, Mapping):
             found[group] = node.get("name") or str(node.get(CLASS, "")).rsplit(".", 1)[-1]
             if group != "scale":
-                found |= _leaves(without_places(node, contents) if group == "target" else node, group)
+                found |= _leaves(_of_target(node, contents) if group == "target" else node, group)
             if "ladder" in node:
                 found.setdefault(f"{group}.{HOTTEST}", WHOLE_LADDER)
     for name, node in (config.get(METRIC) or {}).items():
@@ -99,6 +100,10 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     own = ((name if "." in name else f"target.{name}", digest) for name, digest in contents.items())
     found |= {f"{key}.{CONTENT}": digest for key, digest in own}
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
+
+
+def _of_target(node: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str, Any]:
+    return without_places(as_read(dict(node)), contents)
 
 
 def unlisted_settings(settings: Settings) -> Settings:

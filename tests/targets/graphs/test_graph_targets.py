@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import random
 from pathlib import Path
@@ -15,7 +16,8 @@ from torch import Tensor
 from targets import MIS, HasObjective, MaxClique, MaxCut, NormCut
 from targets.graphs.best_known import CLIQUES, GSET
 from targets.graphs.graph_problem import GraphProblem
-from targets.graphs.random_graphs import random_graph
+from targets.graphs.model_keys import unread_keys
+from targets.graphs.random_graphs import MODELS, random_graph
 from tests.support.error_message import error_message
 
 SMALL = {"model": "erdos_renyi", "nodes": 7, "degree": 3.0, "seed": 5}
@@ -251,6 +253,17 @@ def test_random_graphs_come_from_their_seed(model: str) -> None:
         blocks = [range(5 * clique, 5 * clique + 5) for clique in range(12)]
         assert all(graph.has_edge(*pair) for block in blocks for pair in itertools.combinations(block, 2))
         assert MIS(graph=graph).log_prob(torch.zeros(60)) == 0
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_does_not_read_what_is_said_of_it(model: str) -> None:
+    plain = random_graph(model, 60)
+    for key, default in unread_keys(model).items():
+        assert inspect.signature(random_graph).parameters[key].default == default
+        assert torch.equal(random_graph(model, 60, **{key: 2 * default}).edges, plain.edges)
+    for key in {"degree", "cliques", "tightness"} - set(unread_keys(model)):
+        changed = random_graph(model, 60, **{key: {"cliques": 12, "tightness": 0.5, "degree": 6.0}[key]})
+        assert changed.edges.shape != plain.edges.shape
 
 
 @pytest.mark.parametrize("weights", ["ones", "signs"])
