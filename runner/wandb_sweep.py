@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from hydra.core.override_parser.types import Glob
+from hydra.core.override_parser.types import Glob, Transformer
 
 from runner.config.choices import check_one_root, values_of
 from runner.config.overrides import Names, is_hydra, parse
@@ -98,7 +98,7 @@ def _parameter(override: Override, names: Names) -> dict[str, Any]:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         return {"values": values}
     key = override.get_key_element()
-    values = values_of(override, override.sweep_string_iterator())
+    values = values_of(override, Transformer.str)
     lines = with_whole_numbers([f"{key}={value}" for value in values], names)
     return {"values": [yaml.safe_load(line.removeprefix(f"{key}=")) for line in lines]}
 

@@ -55,7 +55,7 @@ def _fits(override: Override, value: Any) -> bool:
         return _equal(wanted, value)
     if not override.is_discrete_sweep():
         raise UserError(f"A condition needs values, '{override.input_line}' was given.")
-    return any(_equal(each, value) for each in values_of(override, override.sweep_iterator()))
+    return any(_equal(each, value) for each in values_of(override))
 
 
 def _equal(wanted: Any, value: Any) -> bool:

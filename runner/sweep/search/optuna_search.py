@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.types import Override, Transformer
 
+from runner.config.choices import values_of
 from runner.config.compose import searched
 from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
@@ -141,7 +142,7 @@ def optuna_distribution(override: Override) -> optuna.distributions.BaseDistribu
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if not override.is_interval_sweep():
-        values = list(override.sweep_iterator(transformer=Transformer.encode))
+        values = values_of(override, Transformer.encode)
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         return CategoricalDistribution(values)
