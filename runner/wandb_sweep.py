@@ -16,6 +16,7 @@ import yaml
 from hydra.core.override_parser.types import Glob, Transformer
 
 from runner.config.choices import check_one_root, values_of
+from runner.config.output_root import check_searched_folder
 from runner.config.overrides import Names, is_hydra, parse
 from runner.config.rewritten import with_whole_numbers
 from runner.execution.command_line import OneSentenceParser, called, reported
@@ -66,6 +67,7 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
     space = in_whole_numbers({each.get_key_element(): each for each in intervals}, [*names.hydra, *first])
     parameters |= {key: _parameter(each, names) for key, each in space.items()}
     config = compose([*names.hydra, *first])
+    check_searched_folder(config)
     if len(seeds := seeds_of(config)) > 1:
         raise UserError(f"A trial of a W&B sweep has one seed, seed={seeds} was given; seed=0,1 is swept.")
     metric, goal = objective_of(config)

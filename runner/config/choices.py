@@ -120,11 +120,11 @@ def values_of(override: Override, transformer: TransformerType = Transformer.ide
     if not isinstance(swept, RangeSweep):
         return list(override.sweep_iterator(transformer))
     _check_range(override, swept)
-    values = override.sweep_iterator(transformer)
+    values: list[Any] = list(override.sweep_iterator(transformer))
     assert swept.start is not None
     assert swept.stop is not None
     if not any(isinstance(part, float) for part in (swept.start, swept.step)):
-        return list(values)
+        return values
     decimals = max(-int(Decimal(repr(part)).as_tuple().exponent) for part in (swept.start, swept.step))
     written = [(round(float(value), decimals), type(value)) for value in values]
     return [kind(value) for value, kind in written if (value - swept.stop) * swept.step < 0.0]
