@@ -30,7 +30,9 @@ def check_hidden(places: tuple[str, ...]) -> None:
     """
     for place in places:
         root = _root(place)
-        for ours, name in _ours() if root is not None and root.is_dir() else ():
+        if root is None or not root.is_dir():
+            continue
+        for ours, name in _ours():
             own = root.joinpath(name)
             if own.is_file() and own.read_bytes() != ours.read_bytes():
                 raise UserError(f"'{own}' is never read, since '{ours}' has its name; give it another one.")
