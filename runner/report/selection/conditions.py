@@ -57,8 +57,7 @@ def _fits(override: Override, described: Mapping[str, Any]) -> bool:
         return _equal(as_named(wanted, key, described), value)
     if not override.is_discrete_sweep():
         raise UserError(f"A condition needs values, '{override.input_line}' was given.")
-    found = values_of(override, override.sweep_iterator())
-    return any(_equal(as_named(each, key, described), value) for each in found)
+    return any(_equal(as_named(each, key, described), value) for each in values_of(override))
 
 
 def _equal(wanted: Any, value: Any) -> bool:
