@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 
-from runner.config.run_settings import settings_computed
 from runner.execution.devices import device_type
 from runner.integrity.source import tuned_elsewhere
 from runner.library.selected_runs import load_runs
+from runner.models.computed_settings import settings_computed
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
