@@ -98,8 +98,9 @@ report: $(NEEDS) ## the HTML report of all results, in OUTPUT/report (ARGS=--wat
 verdicts: $(NEEDS) ## a verdict on every published number, from OUTPUT/record alone
 	@$(BIN)/python -m runner.verdicts output_root='$(OUTPUT)' $(ARGS)
 
+# Where no bytecode is written, no composed configuration is kept either, and a third of some tests is composing.
 test: $(NEEDS) ## the tests (slow ones left out)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 test-slow: $(NEEDS) ## the slow tests (make test-slow LAUNCHER=ray also installs Ray for its test)
 test-slow: $(LAUNCHES)

@@ -9,7 +9,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydra._internal.utils import get_args_parser
@@ -37,9 +36,9 @@ def _main(argv: Sequence[str]) -> int:
         raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")
     lines = with_config_dir(args.overrides, args.config_dir)
     args.config_dir = None
-    if args.experimental_rerun and not Path(args.experimental_rerun).is_file():
-        raise UserError(f"--experimental-rerun must be a file, '{args.experimental_rerun}' was given.")
-    if args.hydra_help or args.info is not None or args.shell_completion or args.experimental_rerun:
+    if args.experimental_rerun is not None:
+        raise UserError("--experimental-rerun computes nothing; repeat the command in a run's manifest.json.")
+    if args.hydra_help or args.info is not None or args.shell_completion:
         return _hydra(lines, args)
 
     from runner.config.overrides import check_keys_of_one_job, check_one_job, other_sweeper, parse
@@ -47,19 +46,15 @@ def _main(argv: Sequence[str]) -> int:
 
     if args.multirun and args.cfg:
         raise UserError("--cfg shows one configuration, -m makes many; leave one of them out.")
+    if (args.resolve or args.package is not None) and not args.cfg:
+        raise UserError("--resolve and --package say how --cfg shows the configuration; add --cfg job.")
     if args.multirun and other_sweeper(parse(lines)):
         return _search(lines, dry=args.dry_run)
     if not (args.multirun or args.cfg or args.help):
         check_keys_of_one_job(parse(lines))
     request = requested(lines, multirun=args.multirun)
-    if args.cfg == "job" and args.package is None:
-        from omegaconf import OmegaConf
-
-        from runner.config.compose import compose
-
-        job = compose([*request.hydra, *request.plans[0].overrides])
-        print(OmegaConf.to_yaml(job, resolve=args.resolve))
-        return 0
+    if args.cfg == "job":
+        return _show_configuration(request, args.package, resolve=args.resolve)
     if args.help or args.cfg:
         return _hydra([*request.hydra, *request.plans[0].overrides], args)
 
@@ -110,6 +105,28 @@ def _search(lines: Sequence[str], *, dry: bool) -> int:
     from runner.sweep.search.optuna_search import run_search
 
     return run_search(search)
+
+
+def _show_configuration(request: Request, package: str | None, *, resolve: bool) -> int:
+    """Prints the configuration that would run, or what stands in it at the key `package`."""
+    from omegaconf import OmegaConf
+
+    from runner.config.compose import compose, one_sentence_errors
+    from runner.config.overrides import flattened
+    from runner.execution.errors import nearest
+
+    job = compose([*request.hydra, *request.plans[0].overrides])
+    if package is None or package == "_global_":
+        print(OmegaConf.to_yaml(job, resolve=resolve))
+        return 0
+    keys = flattened(OmegaConf.to_container(job, resolve=False))  # type: ignore[arg-type]
+    if package not in keys:
+        raise UserError(f"--package must be a key, '{package}' was given{nearest(package, keys) or '.'}")
+    with one_sentence_errors():
+        found = OmegaConf.select(job, package)
+        inside = OmegaConf.is_config(found)
+        print(f"# @package {package}\n{OmegaConf.to_yaml(found, resolve=resolve)}" if inside else found)
+    return 0
 
 
 def _show_plan(request: Request) -> int:
@@ -179,7 +196,7 @@ def _hydra(lines: Sequence[str], args: argparse.Namespace) -> int:
     flags = [sys.argv[0]]
     for name in ("help", "hydra_help", "resolve", "shell_completion"):
         flags += [f"--{name.replace('_', '-')}"] if getattr(args, name) else []
-    for name in ("cfg", "package", "info", "experimental_rerun"):
+    for name in ("cfg", "package", "info"):
         value = getattr(args, name)
         flags += [f"--{name.replace('_', '-')}", value] if value is not None else []
     before, sys.argv = sys.argv, [*flags, *lines]

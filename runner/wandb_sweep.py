@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from hydra.core.override_parser.types import Glob
+from hydra.core.override_parser.types import Glob, Transformer
 
 from runner.config.choices import check_one_root, values_of
+from runner.config.output_root import check_searched_folder
 from runner.config.overrides import Names, is_hydra, parse
 from runner.config.rewritten import with_whole_numbers
 from runner.execution.command_line import OneSentenceParser, called, reported
@@ -66,6 +67,7 @@ def sweep_configuration(lines: Sequence[str], method: str | None = None) -> dict
     space = in_whole_numbers({each.get_key_element(): each for each in intervals}, [*names.hydra, *first])
     parameters |= {key: _parameter(each, names) for key, each in space.items()}
     config = compose([*names.hydra, *first])
+    check_searched_folder(config)
     if len(seeds := seeds_of(config)) > 1:
         raise UserError(f"A trial of a W&B sweep has one seed, seed={seeds} was given; seed=0,1 is swept.")
     metric, goal = objective_of(config)
@@ -98,7 +100,7 @@ def _parameter(override: Override, names: Names) -> dict[str, Any]:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         return {"values": values}
     key = override.get_key_element()
-    values = values_of(override, override.sweep_string_iterator())
+    values = values_of(override, Transformer.str)
     lines = with_whole_numbers([f"{key}={value}" for value in values], names)
     return {"values": [yaml.safe_load(line.removeprefix(f"{key}=")) for line in lines]}
 

@@ -15,7 +15,7 @@ def energy_moments(target: HasLogPartition) -> tuple[float, float]:
     Raises:
         ValueError: if log Z is not known for this instance, or autograd cannot differentiate it by beta.
     """
-    with torch.enable_grad(), warnings.catch_warnings():
+    with torch.inference_mode(mode=False), torch.enable_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a beta that becomes a Python number
         beta = torch.ones((), dtype=torch.float64, requires_grad=True)
         try:

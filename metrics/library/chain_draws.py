@@ -15,6 +15,7 @@ from torch import Tensor
 
 from metrics.library.named_metrics import Factory, metric_classes, metric_factories
 from metrics.library.thread_count import thread_count
+from metrics.library.torch_modes import ordinary_modes
 from metrics.metric import Context
 from metrics.mixing.diagnostics import effective_sample_size, potential_scale_reduction
 from metrics.suite import MetricSuite
@@ -121,7 +122,7 @@ class ChainDraws:
         factories, source = metric_factories(wanted), self.source
         if source.thin != 1:
             raise ValueError(f"metrics need the draws of every step, thin={source.thin} was given")
-        with thread_count(source.threads):
+        with thread_count(source.threads), ordinary_modes():
             suite = self._suite(factories)
             self._try_own(suite, factories)
             for step, (theta, info) in enumerate(self._steps(), start=source.burn_in + 1):

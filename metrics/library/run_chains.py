@@ -10,6 +10,7 @@ from torch import Tensor
 
 from metrics.library.asked_draws import burn_in_asked, require_arrays, require_draws
 from metrics.library.chain_draws import ChainDraws, Chains
+from metrics.library.torch_modes import ordinary_modes
 from samplers.kernel import Kernel, State, require_kernel
 from samplers.stepper import Stepper
 from samplers.tensor_tree import mapped
@@ -22,6 +23,7 @@ from targets.trial.probabilities_trial import try_probabilities
 from targets.trial.target_trial import require_target, try_modes, try_target
 
 
+@ordinary_modes()
 @torch.no_grad()
 def run_chains(
     target: Target,

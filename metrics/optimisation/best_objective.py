@@ -16,7 +16,7 @@ class BestObjective(Metric):
     Values, one per seed:
         objective: the best of all chains.
         objective_chains: mean over the chains of the best of each.
-        objective_known: the best one that has been published, or the optimum, if the target knows it.
+        objective_known: the optimum, or the best one that has been published, if the target knows it.
         objective_exact: the optimum, if the target knows it.
 
     Chains that move between temperatures count at every one of them, not at the cold level alone.

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from hydra._internal.grammar import grammar_functions
-from hydra.core.override_parser.types import Override, RangeSweep
+from hydra.core.override_parser.types import (
+    ChoiceSweep,
+    Glob,
+    Override,
+    RangeSweep,
+    Sweep,
+    Transformer,
+    TransformerType,
+)
 
 from runner.config.output_root import KEY
 from runner.execution.errors import UserError
@@ -44,8 +52,7 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         check_one_root(override)
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
-        check_range(override)
-        values = values_of(override, override.sweep_string_iterator())
+        values = values_of(override, Transformer.str)
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         if key == "seed" and not any(value.startswith("[") for value in values):
@@ -65,15 +72,32 @@ def check_one_root(override: Override) -> None:
         raise UserError(f"{KEY} must be one folder for all jobs, '{override.input_line}' was given.")
 
 
-def check_range(override: Override) -> None:
+def check_nesting(override: Override) -> None:
+    """Refuses a sweep or a pattern among the values of another sweep, and a sweep inside a list or a group.
+
+    Raises:
+        UserError: naming the override.
+    """
+    if not override.is_delete() and _holds_sweep(override.value()):
+        raise UserError(
+            f"A range, a pattern or another sweep is the only value of its key, '{override.input_line}' was "
+            "given; write its values out."
+        )
+
+
+def _holds_sweep(value: Any) -> bool:
+    if isinstance(value, ChoiceSweep):
+        return any(isinstance(each, Sweep | Glob) or _holds_sweep(each) for each in value.list)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(isinstance(each, Sweep) or _holds_sweep(each) for each in inside)
+
+
+def _check_range(override: Override, swept: RangeSweep) -> None:
     """Refuses a range of too many values before they are listed.
 
     Raises:
         UserError: naming the range and the limit.
     """
-    swept = override.value()
-    if not isinstance(swept, RangeSweep):
-        return
     assert swept.start is not None
     assert swept.stop is not None
     number = (swept.stop - swept.start) / swept.step if swept.step else math.inf
@@ -81,18 +105,26 @@ def check_range(override: Override) -> None:
         raise UserError(f"'{override.input_line}' must be a range of at most {MOST_JOBS:,} values.")
 
 
-def values_of(override: Override, values: Iterable[Any]) -> list[Any]:
-    """The `values` of a sweep, those of a range as they are written: ``range(0.1,0.8,0.1)`` has 0.3, not 0.8.
+def values_of(override: Override, transformer: TransformerType = Transformer.identity) -> list[Any]:
+    """The values of a sweep, those of a range as they are written: ``range(0.1,0.8,0.1)`` has 0.3, not 0.8.
 
     Hydra adds up the step: it has 0.30000000000000004, which is another run, and 0.7999999999999999.
+
+    Args:
+        transformer: what Hydra makes of each value, such as its text.
+
+    Raises:
+        UserError: for a range of too many values.
     """
     swept = override.value()
     if not isinstance(swept, RangeSweep):
-        return list(values)
+        return list(override.sweep_iterator(transformer))
+    _check_range(override, swept)
+    values: list[Any] = list(override.sweep_iterator(transformer))
     assert swept.start is not None
     assert swept.stop is not None
     if not any(isinstance(part, float) for part in (swept.start, swept.step)):
-        return list(values)
+        return values
     decimals = max(-int(Decimal(repr(part)).as_tuple().exponent) for part in (swept.start, swept.step))
     written = [(round(float(value), decimals), type(value)) for value in values]
     return [kind(value) for value, kind in written if (value - swept.stop) * swept.step < 0.0]

@@ -49,8 +49,11 @@ UNRESOLVED = ("${", "???")
 PLAIN_SIGN = "where ${ is meant as text, write \\${ (in a shell, inside single quotes)"
 """What is said where a reference leads to no group: it may have been the name of a folder."""
 
-MISSING = re.compile(r"^Interpolation key '(\w+(?:\.\w+)*)\.[^'.]+' not found")
+MISSING = re.compile(r"^Interpolation key '((\w+(?:\.\w+)*)\.[^'.]+)' not found")
 """What OmegaConf says where a key is missing in the group that it names."""
+
+TEMPERING = "tempering."
+"""Where a tempering has its keys until it is a part of its sampler."""
 
 BLOCKS = ("sweep", "table")
 """An experiment's own, which no run reads."""
@@ -151,8 +154,12 @@ def _others_there(said: str, config: DictConfig | None) -> str | None:
     missing = MISSING.search(said)
     if missing is None or config is None:
         return None
-    group = OmegaConf.select(config, missing[1], default=None)
-    return f"{missing[1]} has {listed(map(str, group))}" if OmegaConf.is_dict(group) else None
+    key, place = missing.groups()
+    folded = f"sampler.{key.removeprefix(TEMPERING)}"
+    if key.startswith(TEMPERING) and OmegaConf.select(config, folded, default=None) is not None:
+        return f"the keys of a tempering are referred to where they are folded in, ${{{folded}}}"
+    group = OmegaConf.select(config, place, default=None)
+    return f"{place} has {listed(map(str, group))}" if OmegaConf.is_dict(group) else None
 
 
 def _walk(node: Any, key: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner.execution.errors import UserError, nearest
 from runner.execution.override_values import quoted
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
 
 KEY = "output_root"
 ROOT = f"{KEY}="
@@ -18,6 +22,9 @@ DEFAULT = Path("outputs")
 
 REFERENCE = re.compile(r"(\\*)\$\{")
 """The sign that begins a reference, with the backslashes before it, which escape it."""
+
+TIME = re.compile(r"(?<!\\)\$\{now:")
+"""The sign that begins Hydra's reference to the time."""
 
 
 def names_root(word: str) -> bool:
@@ -56,6 +63,56 @@ def _resolved(value: str) -> str:
         return str(resolved_value(OmegaConf.create({KEY: value}), KEY))
     except GrammarParseError as error:
         raise unresolved(KEY, error) from error
+
+
+def check_one_folder(configs: Iterable[DictConfig]) -> None:
+    """Refuses composed jobs whose results would lie in several folders, or in another one each time.
+
+    Raises:
+        UserError: naming the folders, or the value with the time in it.
+    """
+    found: dict[str, str] = {}
+    for config in configs:
+        found.setdefault(config[KEY], _as_written(config))
+    if timed := [written for written in found.values() if TIME.search(written)]:
+        raise UserError(
+            f"{KEY} must not have the time in it, since the command would not find its results when it is "
+            f"repeated, '{timed[0]}' was given."
+        )
+    if len(found) > 1:
+        (one, written), (other, _), *_ = found.items()
+        raise UserError(
+            f"{KEY} must be one folder for all jobs, '{written}' was given, which is '{one}' and '{other}'."
+        )
+
+
+def check_searched_folder(config: DictConfig) -> None:
+    """Refuses the composed first trial of a search whose folder may be another one in the next trial.
+
+    Raises:
+        UserError: with the value, which has the time in it or refers to another key.
+    """
+    from omegaconf.errors import OmegaConfBaseException
+
+    check_one_folder([config])
+    written = _as_written(config)
+    try:
+        _resolved(written)
+    except (UserError, OmegaConfBaseException) as error:
+        raise UserError(
+            f"{KEY} must be one folder for all trials, '{written}' was given, which refers to another key."
+        ) from error
+
+
+def _as_written(config: DictConfig) -> str:
+    """The value in a composed configuration before references in it are replaced."""
+    from omegaconf import OmegaConf
+
+    if not OmegaConf.is_interpolation(config, KEY):
+        return str(config[KEY])
+    alone = OmegaConf.to_container(OmegaConf.masked_copy(config, KEY), resolve=False)
+    assert isinstance(alone, dict)
+    return str(alone[KEY])
 
 
 def only_output_root(words: Sequence[str], made: str) -> Path:

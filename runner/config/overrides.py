@@ -14,6 +14,7 @@ from hydra.core.override_parser.types import Glob, Override
 
 from runner.config.compose import choice, initialise, options, parsed_override
 from runner.config.kinds import PROJECT
+from runner.config.sources.hidden_files import check_hidden
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
 
@@ -22,8 +23,10 @@ EXPERIMENT = "experiment"
 FORCED = "++"
 """The sign of an override that adds its key where it is not there."""
 
-AT_THE_TOP = re.compile(r"\+\+\w+=")
-"""A key at the top is always there, or else refused: the sign says nothing."""
+SEARCH_PATH = "hydra.searchpath"
+
+SIGN_ALONE = re.compile(r"^(\+\+(?=\w+=)|\+{1,2}(?=hydra\.searchpath=))")
+"""The sign of a key that is always there, or else refused: it says nothing, and hides the search path."""
 
 OF_SWEEPS = ("hydra/launcher", "hydra/sweeper")
 """Groups of Hydra that only a command with -m has a use for."""
@@ -32,6 +35,9 @@ IN_SWEEPS = re.compile(r"hydra\.(launcher|sweeper|sweep)(\.|$)")
 """Keys of Hydra that only a command with -m has a use for."""
 
 NOT_OF_HYDRA = {
+    "hydra.mode": "-m before the overrides makes a sweep of all their values",
+    "hydra.verbose": "HYDRA_FULL_ERROR=1 in the environment shows where an error is from",
+    "hydra.sweeper.params": "the values of a key stand in the command, such as -m seed=0,1",
     "hydra.run.dir": "each run has a folder of its own below output_root=DIR",
     "hydra.job.chdir": "a run stays in the current folder, and output_root=DIR says where its results are",
 }
@@ -47,7 +53,7 @@ def parse(lines: Sequence[str]) -> list[Override]:
     for line in lines:
         if "=" not in line and not line.startswith("~"):
             raise UserError(f"An override has the form key=value, '{line}' was given.")
-    return [parsed_override(line.removeprefix(FORCED) if AT_THE_TOP.match(line) else line) for line in lines]
+    return [parsed_override(SIGN_ALONE.sub("", line)) for line in lines]
 
 
 def is_hydra(override: Override) -> bool:
@@ -93,11 +99,15 @@ class Names:
 
     Args:
         hydra_overrides: the overrides of Hydra itself, among them the search path.
+
+    Raises:
+        UserError: for a file on the search path that is never read.
     """
 
     def __init__(self, hydra_overrides: Sequence[str]) -> None:
         initialise()
         self.hydra = tuple(hydra_overrides)
+        check_hidden(_places(self.hydra))
         self.groups = [group for group in options("", self.hydra, groups=True) if group != "hydra"]
 
     def options(self, group: str) -> list[str]:
@@ -115,8 +125,11 @@ class Names:
             UserError: with the nearest name.
         """
         group, value = override.key_or_group, None if override.is_delete() else override.value()
-        if group in NOT_OF_HYDRA and value not in (None, False):
-            raise UserError(f"{group} is not used: {NOT_OF_HYDRA[group]}; '{override.input_line}' was given.")
+        unused = next((key for key in NOT_OF_HYDRA if is_inside(f"{group}.", [key])), None)
+        if unused is not None and value not in (None, False):
+            raise UserError(
+                f"{group} is not used: {NOT_OF_HYDRA[unused]}; '{override.input_line}' was given."
+            )
         if "/" in group and isinstance(value, str) and value not in self.options(group):
             if group == "hydra/launcher" and value in ("joblib", "ray", "slurm"):
                 raise UserError(f"The launcher {value} is an extra: pip install -e '.[dev,{value}]' adds it.")
@@ -192,6 +205,13 @@ class Names:
         if "." in key and root in config:
             raise UserError(f"Unknown key '{key}'{nearest(key, known) or '.'}")
         raise UserError(f"Unknown key '{key}'{nearest(key, [*top, *known]) or '.'} There are: {listed(top)}.")
+
+
+def _places(hydra_overrides: Sequence[str]) -> tuple[str, ...]:
+    """What the search path names; nothing where it is no list of texts, which Hydra refuses."""
+    given = [o.value() for o in parse(hydra_overrides) if o.key_or_group == SEARCH_PATH and not o.is_delete()]
+    places = given[-1] if given and isinstance(given[-1], list) else []
+    return tuple(place for place in places if isinstance(place, str))
 
 
 def flattened(content: Mapping[str, Any], prefix: str = "") -> list[str]:

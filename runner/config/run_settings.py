@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 import conf
 from runner.config.compose import CONFIG, choice, options
+from runner.config.data.instance_files import FILE, TEXT, as_read, file_name, without_places
 from runner.config.kinds import PROJECT
 from runner.config.sources.edited_files import until_edited
 from runner.config.tempering import GROUP, PREFIX, folded
@@ -42,6 +43,9 @@ CLASS = "_target_"
 
 CONTENT = "content"
 """Where the written configuration of a run has digests of the files of its target, by their keys."""
+
+BY_NAME = (f"target.{FILE}", f"target.{TEXT}")
+"""Settings that are the name of a file where its digest is a setting, too."""
 
 UNKNOWN_DATA = "data"
 """Its key there for files of a data set that its name does not tell; runs without it are on known files."""
@@ -82,14 +86,17 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     own, as ``sampler._target_``, the digest of a group with code of their own, as ``sampler.code``, that of a
     file of the target, as ``target.file.content``, that of the weights of a saved model, as
     ``target.model.content``, and those of files of a data set that are not known, as ``target.data.content``.
+    A file or a text of the target that has one is its name; where the data lie is no setting, nor is what a
+    random instance does not read.
     """
     found: Settings = {}
+    contents = config.get(CONTENT) or {}
     for group in CHOSEN:
         node = config.get(group)
         if isinstance(node, Mapping):
             found[group] = node.get("name") or str(node.get(CLASS, "")).rsplit(".", 1)[-1]
             if group != "scale":
-                found |= _leaves(node, group)
+                found |= _leaves(_of_target(node, contents) if group == "target" else node, group)
             if "ladder" in node:
                 found.setdefault(f"{group}.{HOTTEST}", WHOLE_LADDER)
     for key, value in LATER.get(str(found.get("task")), {}).items():
@@ -100,8 +107,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     for key in (key for key, value in UNLISTED.items() if found.get(key) == value):
         del found[key]
     found |= {f"{group}.{CODE}": digest for group, digest in (config.get(CODE) or {}).items()}
-    contents = (config.get(CONTENT) or {}).items()
-    found |= {f"{name if '.' in name else f'target.{name}'}.{CONTENT}": digest for name, digest in contents}
+    own = ((name if "." in name else f"target.{name}", digest) for name, digest in contents.items())
+    found |= {f"{key}.{CONTENT}": digest for key, digest in own}
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
 
 
@@ -134,6 +141,10 @@ def value_shown(settings: Mapping[str, Any], key: str) -> Any:
     return UNSET.get(key) if value is None else value
 
 
+def _of_target(node: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str, Any]:
+    return without_places(as_read(dict(node)), contents)
+
+
 def unlisted_settings(settings: Settings) -> Settings:
     """Those of `UNLISTED` that a run has, whose `flat_settings` do not list them."""
     missing = {key: value for key, value in UNLISTED.items() if key not in settings}
@@ -153,6 +164,12 @@ def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:
 def as_setting(value: Any) -> Any:
     """`value` as a setting: the same for values with which a run has the same id, as 1.0 and 1 are."""
     return str(_whole(value)) if isinstance(value, list | tuple) else _whole(value)
+
+
+def as_named(wanted: Any, key: str, settings: Mapping[str, Any]) -> Any:
+    """`wanted` as `settings` have `key`: a file by its name, where a path may have been written."""
+    by_name = key in BY_NAME and f"{key}.{CONTENT}" in settings and isinstance(wanted, str)
+    return file_name(wanted) if by_name else wanted
 
 
 def _whole(value: Any) -> Any:

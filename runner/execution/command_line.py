@@ -88,11 +88,16 @@ class OneSentenceParser(argparse.ArgumentParser):
 def with_config_dir(lines: Sequence[str], given: str | Path | None) -> list[str]:
     """The overrides `lines` with the folder of ``--config-dir`` as one more place on Hydra's search path.
 
+    A sign before the search path, which Hydra would pass over then, is left out.
+
     Raises:
         UserError: if the folder is not there.
     """
+    plain = [line.lstrip("+") for line in lines]
+    pairs = zip(lines, plain, strict=True)
+    lines = [bare if bare.startswith(SEARCH_PATH) else line for line, bare in pairs]
     if given is None:
-        return list(lines)
+        return lines
     folder = Path(given).absolute()
     if not folder.is_dir():
         raise UserError(f"--config-dir must be a folder, '{given}' was given.")

@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 import conf
 from metrics.library.thread_count import thread_count
+from metrics.library.torch_modes import ordinary_modes
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, unknown
 from runner.files.plain_yaml import plain_yaml
@@ -40,7 +41,7 @@ def named_target(name: str, **settings: Any) -> Target:
     described = _with(described_option("target", name), _plain(settings))
     if "training" in described:
         raise UserError(f"target={name} is trained before it is sampled from, which runner.run does.")
-    with thread_count():  # a run sets its own number, for a process of its own
+    with thread_count(), ordinary_modes():  # a run sets its own number, for a process of its own
         return built_target(_configuration(target=described))
 
 

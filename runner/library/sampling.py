@@ -12,6 +12,7 @@ from metrics.library.asked_draws import burn_in_asked, require_arrays, require_d
 from metrics.library.chain_draws import ChainDraws
 from metrics.library.run_chains import run_chains, try_given
 from metrics.library.thread_count import thread_count
+from metrics.library.torch_modes import ordinary_modes
 from runner.execution.errors import unknown, warn
 from runner.problem.gradient_warning import warn_of_gradient
 from samplers.kernel import Kernel
@@ -39,6 +40,7 @@ class Schedule(TypedDict, total=False):
     thin: int
 
 
+@ordinary_modes()
 def sample(
     target: Target | Callable[[Tensor], Tensor] | str,
     kernel: Kernel | Tunable | str,

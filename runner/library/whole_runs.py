@@ -55,7 +55,7 @@ def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
     with listening(), ExitStack() as work:
         request = requested(lines, multirun=True)
         jobs: list[Job] = []
-        status = run_sweep(request, jobs.extend, check=lambda: _restore_threads(work))
+        status = run_sweep(request, jobs.extend, check=lambda: _set_torch_up(work))
     folders = [folder for job in jobs for folder in folders_of(job)]
     done = done_runs(folders)
     if status:
@@ -65,11 +65,14 @@ def run(*overrides: str, config_dir: str | Path | None = None) -> pd.DataFrame:
     return runs_frame(done)
 
 
-def _restore_threads(after: ExitStack) -> None:
-    """Lets torch have the number of threads that it has now `after` the work: each run sets its own."""
-    from metrics.library.thread_count import thread_count  # torch, which runs that are done do not need
+def _set_torch_up(work: ExitStack) -> None:
+    """Switches off modes that change results until the `work` ends; then torch has as many threads as now."""
+    # Torch is not needed for runs that are done.
+    from metrics.library.thread_count import thread_count
+    from metrics.library.torch_modes import ordinary_modes
 
-    after.enter_context(thread_count())
+    work.enter_context(thread_count())
+    work.enter_context(ordinary_modes())
 
 
 def _places(hydra: GlobalHydra) -> set[str]:

@@ -12,7 +12,15 @@ from typing import Any
 import conf
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.overrides import Names
-from runner.config.run_settings import CLASS, CODE, CONTENT, Settings, changed_settings, flat_settings
+from runner.config.run_settings import (
+    CLASS,
+    CODE,
+    CONTENT,
+    Settings,
+    as_named,
+    changed_settings,
+    flat_settings,
+)
 from runner.config.sources.edited_files import until_edited
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
@@ -104,7 +112,8 @@ def _fits(settings: Settings, key: str, wanted: Any) -> bool:
     if key not in settings:
         return False
     value = settings[key]
-    return any(each == value or str(each) == str(value) for each in _each(wanted)) or str(wanted) == value
+    named = [as_named(each, key, settings) for each in _each(wanted)]
+    return any(each == value or str(each) == str(value) for each in named) or str(wanted) == value
 
 
 def _each(wanted: Any) -> list[Any]:

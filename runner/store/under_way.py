@@ -73,7 +73,9 @@ def grouped_by_process(runs: Iterable[RunFolder]) -> list[Group]:
 
 def works_of_others(runs: Iterable[RunFolder]) -> list[Reached]:
     """How far each other process is that computes some of `runs`, those that have said so."""
-    processes = [group.process for group in grouped_by_process(runs)]
+    # A process holds the locks of its finished runs, too, whose notes are old.
+    left = (run for run in runs if not (run.path / "summary.json").exists())
+    processes = [group.process for group in grouped_by_process(left)]
     return [each.work for each in processes if each.work and not _is_this_process(each.who)]
 
 

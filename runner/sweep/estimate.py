@@ -13,10 +13,12 @@ from omegaconf import DictConfig
 
 from runner.config.key_group import node
 from runner.execution.devices import device_type
+from runner.execution.errors import UserError
 from runner.execution.progress import current
 from runner.models.identity import MODEL_FILE, tuning_id
 from runner.store.run_store import Store
 from runner.sweep.standing import Standing
+from runner.tasks.runs import Trial
 
 if TYPE_CHECKING:
     from runner.models.recipe import Recipe
@@ -191,6 +193,11 @@ def _tried(jobs: Mapping[Kind, Standing]) -> dict[Kind, Rate]:
         progress.at(place, title=f"trying a few steps of {kind.group}")
         each = jobs[kind]
         trial = each.task.trial(each.job.config, list(each.job.run_ids))
+        if not isinstance(trial, Trial | None):
+            raise UserError(
+                f"The trial of the task {each.job.config.task.name} must give a runner.tasks.runs.Trial or "
+                f"None, {trial!r} was given."
+            )
         if trial is None:
             untried.add(kind.group)
             continue

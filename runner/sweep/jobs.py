@@ -21,6 +21,7 @@ from runner.config.experiments.plans import Plan, every_combination, experiment_
 from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
+from runner.config.output_root import check_one_folder
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
 from runner.config.rewritten import with_own_classes, with_whole_numbers
 from runner.config.values import check_sweep, check_values, seeds_of
@@ -166,7 +167,7 @@ def jobs_of(request: Request) -> list[Job]:
     In an experiment every job without seeds of its own has those of the experiment, or else of its scale.
 
     Raises:
-        UserError: for a configuration, a device, seeds or a key that no job reads.
+        UserError: for a configuration, a device, seeds, a key that no job reads, or several output roots.
     """
     check_read(request.given, request.configs)
     jobs: list[Job] = []
@@ -191,6 +192,7 @@ def jobs_of(request: Request) -> list[Job]:
             known |= new
             if new:
                 jobs.append(Job(tuple(lines), plan.row, plan.cell, own, ids))
+    check_one_folder(job.config for job in jobs)
     return jobs
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from omegaconf import DictConfig, OmegaConf
 
 from runner.config.construct import construct
+from runner.config.data.instance_files import as_read, why_instance_unread
 from runner.config.key_group import node
 from runner.models.identity import target_identity
 from runner.models.named_model import as_learned
@@ -93,10 +94,12 @@ class Task(ABC):
     def target_read(self, config: DictConfig) -> dict[str, Any]:
         """The resolved node of the target as a run has it, which is written with the run.
 
+        Without what a random instance does not read.
+
         Raises:
             UserError: if a model that it names is not there or cannot be read.
         """
-        return as_learned(node(config, "target"))
+        return as_read(as_learned(node(config, "target")))
 
     def reads_sampler(self, config: DictConfig) -> bool:
         """Whether a run reads the sampler; if not, it is written without one."""
@@ -104,6 +107,8 @@ class Task(ABC):
 
     def why_left_out(self, config: DictConfig, key: str) -> str:
         """Why `key` of the target is not in `target_read`, after the words "must be left out, since"."""
+        if "training" not in config.target:
+            return why_instance_unread(config.target)
         return f"target.model={config.target.get('model')} is learned, and its file does not say how"
 
     def why_unread(self, config: DictConfig, key: str) -> str | None:

@@ -104,7 +104,9 @@ class LadderSettings(Settings):
         if "ladder" in self.open:
             tuned = yield from tune_ladder(run, self.base, self.wanted)
             numbers["ladder"], evaluations, near = tuned.betas.tolist(), tuned.evaluations, tuned.near
-            report = tuned.report("more replicas or a longer ladder")
+            # To 0 the pilot has ten rungs whatever the number of replicas.
+            more = "more replicas" if self.wanted.hottest > 0 else "more replicas with hottest above 0"
+            report = tuned.report(f"a longer ladder, or {more}")
         if "step_size" in self.open:
             betas = torch.tensor(numbers["ladder"], dtype=torch.float64)
             sizes, spent, short = yield from tune_rungs(run, self.base, betas, self.acceptance, near)

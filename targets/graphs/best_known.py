@@ -1,48 +1,65 @@
-"""Best objectives of graphs in public collections, by name, with the number of nodes: (nodes, objective)."""
+"""Best objectives of graphs in public collections, by name, with their numbers of nodes and edges."""
 
 from __future__ import annotations
 
-_CUTS = {
-    (800, 1): "11624 11620 11622 11646 11631 2178 2006 2005 2054 2000 564 556 582",
-    (800, 14): "3064 3050 3052 3047 992 906 941 931",
-    (2000, 22): "13359 13344 13337 13340 13328 3341 3298 3405 3413 3310 1410 1382 1384",
-    (2000, 35): "7687 7680 7691 7688 2408 2400 2405 2481",
-    (1000, 43): "6660 6650 6654 6649 6657",
-    (3000, 48): "6000 6000 5880",
-    (1000, 51): "3848 3851 3850 3852",
-}
-"""By number of nodes and number of the first graph."""
+from collections.abc import Mapping
+from itertools import count, cycle
+from typing import TypeAlias
 
-GSET = {
-    f"G{number}": (nodes, int(cut))
-    for (nodes, first), cuts in _CUTS.items()
-    for number, cut in enumerate(cuts.split(), first)
+from targets.graphs.graph import Graph
+
+Known: TypeAlias = Mapping[str, tuple[int, int, int]]
+"""Name of a graph to its numbers of nodes and of edges, and the best objective."""
+
+_CUTS = (
+    (800, 1, "19176", "11624 11620 11622 11646 11631 2178 2006 2005 2054 2000"),
+    (800, 11, "1600", "564 556 582"),
+    (800, 14, "4694 4661 4672 4667", "3064 3050 3052 3047 992 906 941 931"),
+    (2000, 22, "19990", "13359 13344 13337 13340 13328 3341 3298 3405 3413 3310"),
+    (2000, 32, "4000", "1410 1382 1384"),
+    (2000, 35, "11778 11766 11785 11779", "7687 7680 7691 7688 2408 2400 2405 2481"),
+    (1000, 43, "9990", "6660 6650 6654 6649 6657"),
+    (3000, 48, "6000", "6000 6000 5880"),
+    (1000, 51, "5909 5916 5914 5916", "3848 3851 3850 3852"),
+)
+"""Nodes, number of the first graph, edges of the graphs in turn, and their cuts."""
+
+GSET: Known = {
+    f"G{number}": (nodes, int(edges), int(cut))
+    for nodes, first, sizes, cuts in _CUTS
+    for number, edges, cut in zip(count(first), cycle(sizes.split()), cuts.split(), strict=False)
 }
 """Largest known cuts of G1 to G54 of the Gset (Y. Ye), by Benlic and Hao (2013) and Ma and Hao (2017)."""
 
-CLIQUES = {
-    "brock200_1": (200, 21),
-    "brock200_2": (200, 12),
-    "brock200_3": (200, 15),
-    "brock200_4": (200, 17),
-    "C125.9": (125, 34),
-    "C250.9": (250, 44),
-    "hamming6-2": (64, 32),
-    "hamming6-4": (64, 4),
-    "hamming8-2": (256, 128),
-    "hamming8-4": (256, 16),
-    "johnson8-2-4": (28, 4),
-    "johnson8-4-4": (70, 14),
-    "johnson16-2-4": (120, 8),
-    "keller4": (171, 11),
-    "MANN_a9": (45, 16),
-    "p_hat300-1": (300, 8),
-    "p_hat300-2": (300, 25),
-    "p_hat300-3": (300, 36),
-    "san200_0.7_1": (200, 30),
-    "sanr200_0.7": (200, 18),
+CLIQUES: Known = {
+    "brock200_1": (200, 14834, 21),
+    "brock200_2": (200, 9876, 12),
+    "brock200_3": (200, 12048, 15),
+    "brock200_4": (200, 13089, 17),
+    "C125.9": (125, 6963, 34),
+    "C250.9": (250, 27984, 44),
+    "hamming6-2": (64, 1824, 32),
+    "hamming6-4": (64, 704, 4),
+    "hamming8-2": (256, 31616, 128),
+    "hamming8-4": (256, 20864, 16),
+    "johnson8-2-4": (28, 210, 4),
+    "johnson8-4-4": (70, 1855, 14),
+    "johnson16-2-4": (120, 5460, 8),
+    "keller4": (171, 9435, 11),
+    "MANN_a9": (45, 918, 16),
+    "p_hat300-1": (300, 10933, 8),
+    "p_hat300-2": (300, 21928, 25),
+    "p_hat300-3": (300, 33390, 36),
+    "san200_0.7_1": (200, 13930, 30),
+    "sanr200_0.7": (200, 13868, 18),
 }
 """Sizes of the maximum cliques of graphs of the second DIMACS challenge (Johnson and Trick 1996).
 
 As listed by F. Mascia, DIMACS benchmark set, iridia.ulb.ac.be/~fmascia/maximum_clique/DIMACS-benchmark.
 """
+
+
+def published(known: Known, name: str, graph: Graph) -> float | None:
+    """The best objective of the graph `name`; None unless `graph` has its numbers of nodes and of edges."""
+    nodes, edges, objective = known.get(name, (0, 0, 0))
+    return float(objective) if (nodes, edges) == (graph.nodes, len(graph.edges)) else None

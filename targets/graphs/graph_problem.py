@@ -100,9 +100,9 @@ class GraphProblem(Target):
         return self._optimum
 
     def best_known(self) -> float | None:
-        """The best objective that has been published, or else the optimum, or None."""
-        published = self._published()
-        return self.optimum() if published is None else published
+        """The optimum where it is computed, or else the best objective that has been published, or None."""
+        found = self.optimum()
+        return self._published() if found is None else found
 
     def _published(self) -> float | None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from targets.graphs.best_known import CLIQUES
+from targets.graphs.best_known import CLIQUES, published
 from targets.graphs.node_sets import NodeSet
 from targets.graphs.optimum import largest_clique
 
@@ -37,8 +37,7 @@ class MaxClique(NodeSet):
         return found
 
     def _published(self) -> float | None:
-        nodes, size = CLIQUES.get(self.graph.name, (0, 0))
-        return float(size) if nodes == self.graph.nodes else None
+        return published(CLIQUES, self.graph.name, self.graph)
 
     def _solved(self) -> float | None:
         return largest_clique(self.graph)

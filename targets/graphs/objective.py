@@ -29,4 +29,4 @@ class HasObjective(Protocol):
         """The optimum; None where it is not known."""
 
     def best_known(self) -> float | None:
-        """The best objective that has been published, or the optimum; None where neither is known."""
+        """The optimum, or the best objective that has been published; None where neither is known."""

@@ -13,6 +13,7 @@ import torch
 
 from targets.checks import one_of, whole_number, within
 from targets.graphs.graph import Graph, as_graph
+from targets.graphs.model_keys import CLIQUES, DEGREE, RB, TIGHTNESS
 from targets.randomness import derive_seed, uniform
 
 MOST = 20_000
@@ -24,9 +25,9 @@ WEIGHTS = ("ones", "signs")
 def random_graph(
     model: str = "erdos_renyi",
     nodes: int = 100,
-    degree: float = 4.0,
-    cliques: int = 10,
-    tightness: float = 0.25,
+    degree: float = DEGREE,
+    cliques: int = CLIQUES,
+    tightness: float = TIGHTNESS,
     weights: str = "ones",
     seed: int = 0,
 ) -> Graph:
@@ -56,7 +57,7 @@ def random_graph(
     if nodes > MOST:
         raise ValueError(f"graph.nodes must be at most {MOST:,}, {nodes} was given")
     generator = random.Random(derive_seed(seed, f"graph/{model}"))
-    if model == "rb":
+    if model == RB:
         drawn = _rb(nodes, cliques, tightness, generator)
     else:
         drawn = MODELS[model](nodes, within("graph.degree", degree, 0.0, nodes - 1.0), generator)
@@ -117,5 +118,5 @@ MODELS: dict[str, Callable[..., networkx.Graph[Any]]] = {
     "erdos_renyi": _erdos_renyi,
     "barabasi_albert": _barabasi_albert,
     "regular": _regular,
-    "rb": _rb,
+    RB: _rb,
 }

@@ -61,8 +61,8 @@ class GridMixture(Tabulated):
         kernel: Bump | None = None,
     ) -> None:
         space = Ordinal(2, LEVELS)
-        theta = space.states().requires_grad_(True)
-        with torch.enable_grad():
+        with torch.inference_mode(mode=False), torch.enable_grad():
+            theta = space.states().requires_grad_(True)
             log_prob = mixture_energy(theta, centres, bump, log_weight, logarithm)
             (grad,) = torch.autograd.grad(log_prob.sum(), theta)
         super().__init__(space, log_prob, grad)

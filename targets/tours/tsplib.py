@@ -7,14 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import ascii_lowercase
 
 import torch
 from torch import Tensor
 
 from targets.checks import one_of
 from targets.datasets.dataset import DataError
-from targets.datasets.files.places import file_content, given_file
+from targets.datasets.files.places import file_content, given_file, gzipped_beside
+from targets.datasets.files.user_paths import file_is_there
 from targets.tours.tsplib_distances import DISTANCES
 
 FEWEST = 3
@@ -24,19 +24,25 @@ MOST = 5000
 """Maximum number of cities: their distances are 200 MB."""
 
 OPTIMA = {
-    "burma14": 3323,
-    "ulysses16": 6859,
-    "gr17": 2085,
-    "gr21": 2707,
-    "ulysses22": 7013,
-    "gr24": 1272,
-    "fri26": 937,
-    "bays29": 2020,
-    "att48": 10628,
-    "eil51": 426,
-    "berlin52": 7542,
+    "burma14": (86738, 3323),
+    "ulysses16": (195424, 6859),
+    "gr17": (74692, 2085),
+    "gr21": (152832, 2707),
+    "ulysses22": (348972, 7013),
+    "gr24": (81478, 1272),
+    "fri26": (67330, 937),
+    "bays29": (167312, 2020),
+    "att48": (2344458, 10628),
+    "eil51": (82610, 426),
+    "berlin52": (1525566, 7542),
 }
-"""Lengths of the shortest tours of instances that are published without a tour; names end with the size."""
+"""Sums of all distances and lengths of the shortest tours of instances that are published without a tour."""
+
+KINDS = ("TSP", "ATSP")
+"""The values of TYPE that are served; what follows its first word is a comment."""
+
+SECTIONS = ("NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION", "TOUR_SECTION")
+"""Sections that leave the problem what it is; others, such as fixed edges or depots, change it."""
 
 FORMATS = {
     # First whether rows are right of the diagonal, then whether they include the diagonal.
@@ -61,8 +67,8 @@ class Instance:
 
     Attributes:
         distances: from the city of the row to that of the column, ``(n, n)``, float64.
-        optimum: length of the shortest tour, from the file ``.opt.tour`` in the same folder or as published;
-            None if unknown.
+        optimum: length of the shortest tour, from the file ``.opt.tour`` in the same folder or as published
+            for the file's NAME; None if unknown.
     """
 
     distances: Tensor
@@ -82,10 +88,11 @@ def read_instance(path: Path) -> Instance:
     """The instance in a file, plain or gzipped.
 
     Raises:
-        DataError: if it cannot be read, a section is missing or invalid, or its edge-weight type or format is
-            not supported.
+        DataError: if it cannot be read, a section is missing or invalid, or it is another problem or its
+            edge-weight type or format is not supported.
     """
     keys, sections = _parse(path)
+    _require_tours(path, keys, sections)
     size = _dimension(path, keys)
     kind = keys.get("EDGE_WEIGHT_TYPE", "nothing")
     one_of(f"'{path}': EDGE_WEIGHT_TYPE", kind, [*DISTANCES, "EXPLICIT"], DataError)
@@ -96,20 +103,21 @@ def read_instance(path: Path) -> Instance:
         distances = DISTANCES[kind](_points(path, rows, size))
     if not bool((distances >= 0).all() & (distances > 0).any()):
         raise DataError(f"'{path}' must hold distances of at least 0, and not of 0 alone")
-    name = keys.get("NAME", path.stem).removesuffix(".tsp")
+    # The name of the file is no part of a run's id, and a file may have the NAME of another instance.
+    total, published = OPTIMA.get(keys.get("NAME", "").removesuffix(".tsp"), (0, 0))
+    optimum = float(published) if total == distances.sum() else None
     beside = tour_beside(path)
-    # A file may have the name of another instance.
-    optimum: float | None = OPTIMA.get(name) if name.lstrip(ascii_lowercase) == str(size) else None
     if beside.is_file():
         optimum = length(distances, read_tour(beside, size))
     return Instance(distances, optimum)
 
 
 def tour_beside(path: Path) -> Path:
-    """Where the shortest tour of the instance at `path` is expected."""
+    """Where the shortest tour of the instance at `path` is, or is expected; plain, or else gzipped."""
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     plain = plain.with_suffix("") if plain.suffix.lower() in (".tsp", ".atsp") else plain
-    return plain.with_name(f"{plain.name}.opt.tour")
+    tour = plain.with_name(f"{plain.name}.opt.tour")
+    return tour if file_is_there(tour) else gzipped_beside(tour) or tour
 
 
 def read_tour(path: Path, size: int) -> Tensor:
@@ -153,6 +161,15 @@ def _parse(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
         if section is None:
             keys[key] = value or ""
     return keys, sections
+
+
+def _require_tours(path: Path, keys: dict[str, str], sections: dict[str, list[str]]) -> None:
+    """Refuses another problem than a travelling salesman who may take any tour."""
+    kind = (keys.get("TYPE", KINDS[0]).split() or ["nothing"])[0]
+    one_of(f"'{path}': TYPE", kind, KINDS, DataError)
+    for name in sections:
+        if name not in SECTIONS:
+            raise DataError(f"'{path}' must be a travelling salesman alone, it has {name}")
 
 
 def _dimension(path: Path, keys: dict[str, str]) -> int:

@@ -25,7 +25,12 @@ SHARES = 1e-3
 
 
 def require_target(given: object) -> None:
-    """Raises TypeError, in one sentence, unless a target was given that is set up."""
+    """Refuses, in one sentence, what is no target that is set up.
+
+    Raises:
+        TypeError: for something else.
+        ValueError: for a target whose tensors can have no gradient.
+    """
     if not isinstance(given, Target):
         raise TypeError(
             "target must be a targets.Target, or targets.FunctionTarget(function, space) around a function; "
@@ -33,6 +38,11 @@ def require_target(given: object) -> None:
         )
     if lacking := not_set_up(given):
         raise TypeError(f"the target {type(given).__name__} {lacking}")
+    if any(tensor.is_inference() for tensor in (*given.parameters(), *given.buffers())):
+        raise ValueError(
+            f"the target {type(given).__name__} was built inside torch.inference_mode, where tensors have "
+            "no gradient; build it outside, or inside torch.no_grad"
+        )
 
 
 def not_set_up(target: Target) -> str:

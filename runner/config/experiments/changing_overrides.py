@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from hydra.core.override_parser.types import Override
 
 from runner.config.choices import choices_of
+from runner.config.experiments.override_meaning import meaning
 from runner.config.experiments.plans import experiment_plans
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
 from runner.execution.errors import UserError
@@ -50,12 +50,4 @@ def _only_chooses(overrides: Sequence[Override], own: set[frozenset[str]], names
 def _plans(overrides: Sequence[Override], names: Names) -> set[frozenset[str]]:
     """Each job as the overrides that make it."""
     plans = experiment_plans(choices_of(overrides), names)
-    return {frozenset(map(_as_number, plan.overrides)) for plan in plans}
-
-
-def _as_number(line: str) -> str:
-    """The override `line` with a number written as a float: 1 and 1.0 are one value."""
-    key, _, value = line.partition("=")
-    with suppress(ValueError):
-        return f"{key}={float(value)}"
-    return line
+    return {frozenset(map(meaning, plan.overrides)) for plan in plans}

@@ -14,17 +14,15 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from runner.config.choices import Choices, check_number
 from runner.config.experiments.experiment_file import experiment_content
+from runner.config.experiments.override_meaning import meaning, read, written
 from runner.config.experiments.sweep_block import OF_A_ROW, check_block
 from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.execution.errors import UserError, listed
@@ -90,12 +88,13 @@ def _plans_at(
     fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
     fixed = {key: lines for key, lines in fixed.items() if key not in grid}
     grid = {key: user.get(key, lines) for key, lines in grid.items()}
+    given = {key: set(map(meaning, user[key])) for key in choosing}
     plans: list[Plan] = []
     for row in block["rows"]:
         own = _as_choices({key: value for key, value in row.items() if key not in OF_A_ROW})
         seeds = {**(block.get("seeds") or {}), **(row.get("seeds") or {})}.get(scale)
         chosen = {
-            key: [line for line in lines if key not in user or line in user[key]]
+            key: [line for line in lines if key not in user or meaning(line) in given[key]]
             for key, lines in own.items()
         }
         if not all(chosen.values()) or not choosing <= set(own):
@@ -104,7 +103,7 @@ def _plans_at(
         all_of_row = {**fixed, **grid, **others, **chosen}
         check_number(len(plans) + math.prod(map(len, all_of_row.values())))
         for lines in every_combination(all_of_row):
-            cell = {key: value for key, value in map(_split, lines) if key in grid}
+            cell = {key: value for key, value in map(read, lines) if key in grid}
             alone = bool(block.get("one_job_per_seed"))
             plans.append(Plan([experiment, *lines], str(row["row"]), cell, seeds, alone))
     return plans
@@ -129,25 +128,6 @@ def _scales(user: Choices, composed: Mapping[str, Any]) -> list[tuple[str, Choic
 def _as_choices(block: Mapping[Any, Any]) -> Choices:
     """A node of an experiment: a list is what the key may be, anything else what it is."""
     return {
-        str(key): [f"{key}={_written(item)}" for item in (value if isinstance(value, list) else [value])]
+        str(key): [f"{key}={written(item)}" for item in (value if isinstance(value, list) else [value])]
         for key, value in block.items()
     }
-
-
-def _written(value: Any) -> str:
-    """A value of an experiment's YAML as it is written in an override; text is unchanged."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{','.join(map(_written, value))}]"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{_written(item)}" for key, item in value.items()) + "}"
-    return repr(value) if isinstance(value, float) else str(value)
-
-
-@functools.lru_cache(maxsize=4096)
-def _split(line: str) -> tuple[str, Any]:
-    key, _, value = line.partition("=")
-    return key, OmegaConf.to_container(OmegaConf.from_dotlist([f"value={value}"]))["value"]  # type: ignore[index, call-overload]

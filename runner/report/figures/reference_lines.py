@@ -16,7 +16,7 @@ MOST_ENTRIES = 6
 """Entries of a legend beyond which references are named in the panels."""
 
 LABEL = 0.15
-"""Height of a label of two lines as a share of the panel's, about."""
+"""Room for a label of two lines as a share of the panel's height, or for one line of its width, about."""
 
 TEXT: dict[str, Any] = {"size": 6, "color": GREY}
 
@@ -52,7 +52,7 @@ def name_at_ends(ax: Axes) -> set[str]:
         name = str(line.get_gid())
         if not name.startswith(REFERENCE):
             continue
-        name, upright, height = name.removeprefix(REFERENCE), _upright(ax, line), _end(ax, line)
+        name, upright, height = name.removeprefix(REFERENCE), _upright(ax, line), _place(ax, line)[1]
         near = [names for other, drawn, names in ends if not upright and abs(other - height) < LABEL]
         if near:
             near[0].append(name)
@@ -61,19 +61,19 @@ def name_at_ends(ax: Axes) -> set[str]:
     for height, line, names in ends:
         x, y = _last(line)
         if math.isinf(height):
-            ax.text(
-                x, 0.98, names[0], transform=line.get_transform(), rotation=90, ha="right", va="top", **TEXT
-            )
+            # Left of the line there may be the axis.
+            side = "left" if _place(ax, line)[0] < LABEL else "right"
+            ax.text(x, 0.98, names[0], transform=line.get_transform(), rotation=90, ha=side, va="top", **TEXT)
         else:
             text = names[0].replace(" ", "\n") if len(names) == 1 else ",\n".join(names)
             ax.text(1.02, y, text, transform=ax.get_yaxis_transform(), va="center", **TEXT)
     return {name for _, _, names in ends for name in names}
 
 
-def _end(ax: Axes, line: Line2D) -> float:
-    """The height of the last point of `line` as a share of the panel's height."""
-    point = line.get_transform().transform(_last(line))
-    return float(ax.transAxes.inverted().transform(point)[1])
+def _place(ax: Axes, line: Line2D) -> tuple[float, float]:
+    """Where the last point of `line` is, as shares of the panel's width and height."""
+    across, up = ax.transAxes.inverted().transform(line.get_transform().transform(_last(line)))
+    return float(across), float(up)
 
 
 def _last(line: Line2D) -> np.ndarray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from matplotlib.colors import to_hex, to_rgb
 from omegaconf import OmegaConf
 
 from runner.report.figure_shape import Role
@@ -23,6 +25,9 @@ VARIANT_MARKERS = ("s", "^", "D", "v", "X", "o", "P", "<", "p", ">", "*", "d", "
 
 All have an area: a stroke is lost on the bar of an interval.
 """
+
+DARKEST = 0.6
+"""How much black the colour of the last row of a sampler has, from 0 to 1; that of the first has none."""
 
 WITH_SAMPLER = (None, "pcd", "cd", "kernel")
 """Values of ``task.method`` that say what is done with a sampler; others stand in its place."""
@@ -79,10 +84,10 @@ FLOOR = RowStyle(GREY, "", "-.")
 def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
     """The style of every row, by the sampler that its runs have: the order of rows decides no colour.
 
-    Rows of one sampler share its colour; the first in the table, competing samplers before variants, has its
-    marker, the others have those that no sampler of the colour has. Of rows of one colour, as those of
-    tempered samplers, the first has a solid line, each other one a line of its own. Reference draws are grey
-    lines.
+    The first row of a sampler in the table, competing samplers before variants, has its colour and marker;
+    the others have its colour, darker from row to row, and markers that no sampler of the colour has. Of rows
+    of one colour, as those of tempered samplers, the first has a solid line, each other one a line of its
+    own. Reference draws are grey lines.
     """
     names = sampler_names(shape, results)
     styles: dict[str, RowStyle] = {}
@@ -106,7 +111,26 @@ def row_styles(shape: TableShape, results: Results) -> dict[str, RowStyle]:
             marker = _least_used(VARIANT_MARKERS, own + [style.marker for style in others])
         drawn.add(name)
         styles[row.row] = RowStyle(colour, marker, _least_used(LINES, [style.line for style in others]))
-    return styles
+    return _darker(styles, {row: name for row, name in names.items() if styles[row].colour != GREY})
+
+
+def _darker(styles: dict[str, RowStyle], names: dict[str, str]) -> dict[str, RowStyle]:
+    """The `styles`, with a shade for each row of a sampler: its colour alone does not tell five rows apart.
+
+    Args:
+        names: the sampler of each row that has one, by its row.
+    """
+    rows, before = Counter(names.values()), Counter[str]()
+    shaded = dict(styles)
+    for row, style in styles.items():
+        if (name := names.get(row)) is None:
+            continue
+        light = 1 - DARKEST * before[name] / max(rows[name] - 1, 2)
+        before[name] += 1
+        if light < 1:
+            red, green, blue = to_rgb(style.colour)
+            shaded[row] = replace(style, colour=to_hex((light * red, light * green, light * blue)))
+    return shaded
 
 
 def _least_used(choices: Sequence[Choice], used: Sequence[Choice]) -> Choice:

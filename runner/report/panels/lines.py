@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from metrics.inference.few_seeds import Interval, interval
 from runner.report.block_references import ALONG, along_runs
 from runner.report.figure_shape import Role
-from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_a_decade
+from runner.report.figures.labels.tick_labels import label_ticks, label_values, spans_decades
 from runner.report.figures.metric_axis import Quantity, metric_label
 from runner.report.figures.panel import PanelData, PanelKind, name_left_out, show_missing
 from runner.report.figures.partial_means import half_filled, mark_partial, write_beside
@@ -96,7 +96,7 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         show_missing(ax)
     if data.panel.log_x:
         ax.set_xscale("log")
-        if not spans_a_decade(ax):
+        if not spans_decades(ax, 1):
             label_values(ax, sorted(everywhere))
     ax.set_xlabel(data.panel.x_label or data.panel.x)
     name_left_out(ax, low)
@@ -171,7 +171,7 @@ def draw_against_steps(ax: Axes, data: PanelData) -> None:
         level(ax, data.floor, FLOOR, data.floor_label)
     if log_x:
         ax.set_xscale("log")
-        if not spans_a_decade(ax):
+        if not spans_decades(ax, 2):
             label_ticks(ax)
     if few and curves and data.panel.x == "step":
         label_values(ax, sorted({place for _, places, *_ in curves for place in places}))

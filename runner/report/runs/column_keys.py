@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -14,9 +14,18 @@ from runner.report.table_shape import TableShape
 
 
 def chosen(config: DictConfig, key: str) -> Any:
-    """What `config` says of `key`; of a group, the name of the option in force."""
+    """What `config` says of `key`; of a group, the name of the option in force, or what is in it."""
     value = OmegaConf.select(config, key)
-    return value.get("name") if isinstance(value, DictConfig) else value
+    if not isinstance(value, DictConfig):
+        return value
+    return value["name"] if "name" in value else OmegaConf.to_container(value, resolve=True)
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Whether what is `chosen` is what a column asks for: in a group of keys, those that it names."""
+    if isinstance(found, Mapping) and isinstance(wanted, Mapping):
+        return all(name in found and same(found[name], inside) for name, inside in wanted.items())
+    return bool(found == wanted)
 
 
 def misspelt(shape: TableShape, config: DictConfig) -> str:

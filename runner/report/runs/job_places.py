@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from omegaconf import DictConfig, OmegaConf
 
 from runner.execution.errors import UserError, nearest
-from runner.report.runs.column_keys import check_axes, chosen, misspelt
+from runner.report.runs.column_keys import check_axes, chosen, misspelt, same
 from runner.report.table_shape import TableShape
 
 MOST_DIFFERENCES = 3
@@ -72,7 +72,7 @@ def _column(experiment: str, shape: TableShape, job: JobLike, values: Mapping[st
     fits = {
         column.label: f"table.columns[{place}].where"
         for place, column in enumerate(shape.columns)
-        if all(values[key] == value for key, value in column.where.items())
+        if all(same(values[key], value) for key, value in column.where.items())
     }
     if len(fits) != 1:
         keys = dict.fromkeys(key for column in shape.columns for key in column.where)

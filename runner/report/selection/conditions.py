@@ -9,7 +9,7 @@ from hydra.core.override_parser.types import Glob, Override
 
 from runner.config.choices import values_of
 from runner.config.overrides import parse
-from runner.config.run_settings import as_setting
+from runner.config.run_settings import as_named, as_setting
 from runner.execution.errors import UserError, listed, nearest
 
 
@@ -27,8 +27,8 @@ def chosen_by(conditions: Sequence[str], runs: Iterable[R]) -> list[R]:
     """Those of `runs` that fit all `conditions`.
 
     ``key=value`` holds where the run's setting `key` has that value, ``key=a,b`` where it has one of them,
-    ``key=glob(pt_*)`` where its text fits the pattern. Numbers are compared as numbers. A run that has no
-    such setting does not fit.
+    ``key=glob(pt_*)`` where its text fits the pattern. Numbers are compared as numbers, files of a target by
+    their names. A run that has no such setting does not fit.
 
     Raises:
         UserError: for a condition that cannot be read, or a key that none of the runs has.
@@ -43,19 +43,21 @@ def chosen_by(conditions: Sequence[str], runs: Iterable[R]) -> list[R]:
             raise UserError(
                 f"No run has the setting '{key}'{nearest(key, known) or '.'} There are: {listed(known)}."
             )
-        kept = [run for run in kept if key in run.described and _fits(override, run.described[key])]
+        kept = [run for run in kept if key in run.described and _fits(override, run.described)]
     return kept
 
 
-def _fits(override: Override, value: Any) -> bool:
+def _fits(override: Override, described: Mapping[str, Any]) -> bool:
+    key: str = override.key_or_group
     wanted: Any = override.value()
+    value = described[key]
     if isinstance(wanted, Glob):
         return value is not None and str(value) in wanted.filter([str(value)])
     if not override.is_sweep_override():
-        return _equal(wanted, value)
+        return _equal(as_named(wanted, key, described), value)
     if not override.is_discrete_sweep():
         raise UserError(f"A condition needs values, '{override.input_line}' was given.")
-    return any(_equal(each, value) for each in values_of(override, override.sweep_iterator()))
+    return any(_equal(as_named(each, key, described), value) for each in values_of(override))
 
 
 def _equal(wanted: Any, value: Any) -> bool:

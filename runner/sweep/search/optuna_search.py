@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.types import Override, Transformer
 
+from runner.config.choices import values_of
 from runner.config.compose import searched
+from runner.config.output_root import check_searched_folder
 from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
 from runner.execution import signals
@@ -64,6 +66,7 @@ def run_search(search: Search) -> int:
     distributions = {key: optuna_distribution(override) for key, override in search.space.items()}
     values = {key: _any_value(each) for key, each in distributions.items()}
     first = trial_jobs(search, values)
+    check_searched_folder(first[0].config)
     space = in_whole_numbers(
         search.space, [*search.lines, *(f"{key}={each}" for key, each in values.items())]
     )
@@ -141,7 +144,7 @@ def optuna_distribution(override: Override) -> optuna.distributions.BaseDistribu
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if not override.is_interval_sweep():
-        values = list(override.sweep_iterator(transformer=Transformer.encode))
+        values = values_of(override, Transformer.encode)
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         return CategoricalDistribution(values)

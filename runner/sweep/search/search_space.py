@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.core.override_parser.types import Glob, Override
+from hydra.core.override_parser.types import Glob, Override, Transformer
 
 import conf
-from runner.config.choices import check_one_root
+from runner.config.choices import check_one_root, values_of
 from runner.config.experiments.experiment_file import check_searched
 from runner.config.overrides import Names, is_hydra, parse
 from runner.execution.errors import UserError, unknown
@@ -96,4 +96,4 @@ def _seeds(override: Override) -> str:
         return line
     if override.is_interval_sweep() or isinstance(override.value(), Glob):
         raise UserError(f"seed takes whole numbers, such as seed=0,1 or seed=range(0,5); '{line}' was given.")
-    return f"seed=[{','.join(override.sweep_string_iterator())}]"
+    return f"seed=[{','.join(values_of(override, Transformer.str))}]"

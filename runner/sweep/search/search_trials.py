@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hydra.core.override_parser.types import Override, RangeSweep
+
+from runner.config.choices import values_of
 from runner.config.compose import OF_A_COMMAND
 from runner.execution import signals
 from runner.execution.errors import RunError, UserError
@@ -71,8 +74,14 @@ def journal_path(search: Search, objective: Objective, root: str) -> Path:
     how = tuple(f"sweep.{key}=" for key in OF_A_COMMAND)
     lines = [line for line in search.lines if not line.lstrip("+").startswith(how)]
     content: dict[str, Any] = {"lines": sorted(lines), "seed": search.seed, "objective": list(objective)}
-    content["space"] = sorted(str(each.input_line) for each in search.space.values())
+    content["space"] = sorted(map(_searched, search.space.values()))
     return Path(root) / "optuna" / f"{short_hash(content)}.log"
+
+
+def _searched(override: Override) -> str:
+    """What a key is searched in; of a range also its values, since those in older journals differ."""
+    written = str(override.input_line)
+    return f"{written} {values_of(override)}" if isinstance(override.value(), RangeSweep) else written
 
 
 def reopened(search: Search, objective: Objective, path: Path) -> optuna.Study:

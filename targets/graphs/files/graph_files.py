@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,15 @@ from targets.checks import one_of
 from targets.datasets.files.data_error import DataError
 from targets.datasets.files.places import file_content, given_file, one_line
 from targets.graphs.files.attributed_files import gml, graphml
-from targets.graphs.files.numbered_files import add_edge, dimacs, gset, metis, text_lines
+from targets.graphs.files.edge_lists import edge_list, require_edges_alone
+from targets.graphs.files.numbered_files import dimacs, gset, metis, text_lines
 from targets.graphs.files.pajek import pajek
 from targets.graphs.graph import Graph, as_graph
 
 AUTO = "auto"
+
+MATRIX_MARKET = b"%%matrixmarket"
+"""What such a file begins with; its other lines are like those of a list of edges."""
 
 
 def find_graph(file: str, root: str | None) -> Path:
@@ -40,12 +44,16 @@ def read_graph(path: Path, file_format: str = AUTO) -> Graph:
     """
     one_of("file_format", file_format, [AUTO, *FORMATS], DataError)
     raw = file_content(path)
-    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    if raw[:99].lstrip().lower().startswith(MATRIX_MARKET):
+        raise DataError(
+            f"'{path}' must be in another format than Matrix Market: {', '.join(sorted(FORMATS))}"
+        )
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     name = _detected(plain, raw) if file_format == AUTO else file_format
     try:
-        if name == "edge_list" and file_format == AUTO:
-            _require_edges_alone(raw)
         found = FORMATS[name](raw)
+        if name == "edge_list" and file_format == AUTO:
+            require_edges_alone(raw)
     except DataError as error:
         raise DataError(f"'{path}' is no {name} file: {error}") from error
     except Exception as error:  # the parsers of networkx raise whatever they trip over
@@ -77,50 +85,16 @@ def _detected(path: Path, raw: bytes) -> str:
     return "gset" if is_gset else "edge_list"
 
 
-def _rows(raw: bytes) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a list of edges that are no comments: number and words."""
-    for number, line in enumerate(text_lines(raw), 1):
-        words = line.split("#", 1)[0].replace(",", " ").split()
-        if words and not words[0].startswith(("%", "//")):
-            yield number, words
+def _one_line(read: Callable[[bytes], Any]) -> Callable[[bytes], networkx.Graph[Any]]:
+    """For formats that write a graph in one line, and several graphs in several, which networkx joins."""
 
+    def parsed(raw: bytes) -> networkx.Graph[Any]:
+        lines = [line for line in raw.splitlines() if line.strip()]
+        if len(lines) > 1:
+            raise DataError(f"it must hold one graph, in one line, it has {len(lines)} lines")
+        return read(raw.strip())
 
-def _edge_list(raw: bytes) -> networkx.Graph[Any]:
-    """An edge a line: two names and perhaps a weight; ``#``, or ``%`` or ``//`` first, is a comment."""
-    graph: networkx.Graph[Any] = networkx.Graph()
-    for number, words in _rows(raw):
-        if len(words) not in (2, 3):
-            raise DataError(
-                f"line {number} must have two nodes and a weight at most, {' '.join(words)!r} is there"
-            )
-        add_edge(graph, words[0], words[1], words[2] if len(words) == 3 else 1.0)
-    return graph
-
-
-def _require_edges_alone(raw: bytes) -> None:
-    """Refuses what an edge list may have by mistake: a header, or the numbers of nodes and edges."""
-    rows = list(_rows(raw))
-    lines: dict[str, int] = {}
-    for number, words in rows:
-        for name in words[:2]:
-            lines.setdefault(name, number)
-    others = [name for name in lines if not name.lstrip("-").isdigit()]
-    if others and len(others) < len(lines):
-        whole = next(name for name in lines if name not in others)
-        raise DataError(
-            f"its nodes are numbers and words, such as {whole!r} and {others[0]!r} (line "
-            f"{lines[others[0]]}); if that is an edge, name file_format=edge_list, else begin the line with #"
-        )
-    if others or not rows or len(rows[0][1]) != 2:
-        return
-    nodes, edges = map(int, rows[0][1])
-    names = [int(name) for _, words in rows[1:] for name in words[:2]]
-    numbered = any(all(first <= name < first + nodes for name in names) for first in (0, 1))
-    if edges == len(rows) - 1 and numbered and edges <= nodes * (nodes - 1) // 2:
-        raise DataError(
-            f"its first line, '{nodes} {edges}', may be an edge or the numbers of nodes and edges: name "
-            "file_format, edge_list or gset"
-        )
+    return parsed
 
 
 def _parsed(parse: Callable[[Iterable[str]], Any]) -> Callable[[bytes], networkx.Graph[Any]]:
@@ -128,15 +102,15 @@ def _parsed(parse: Callable[[Iterable[str]], Any]) -> Callable[[bytes], networkx
 
 
 FORMATS: dict[str, Callable[[bytes], Any]] = {
-    "edge_list": _edge_list,
+    "edge_list": edge_list,
     "dimacs": dimacs,
     "gset": gset,
     "metis": metis,
     "adjacency_list": _parsed(networkx.parse_adjlist),
     "gml": gml,
     "graphml": graphml,
-    "graph6": lambda raw: networkx.from_graph6_bytes(raw.strip()),
-    "sparse6": lambda raw: networkx.from_sparse6_bytes(raw.strip()),
+    "graph6": _one_line(networkx.from_graph6_bytes),
+    "sparse6": _one_line(networkx.from_sparse6_bytes),
     "pajek": pajek,
 }
 """From the bytes of a file to a graph of networkx, by the name of the format."""

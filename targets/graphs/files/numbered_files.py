@@ -66,6 +66,9 @@ def metis(raw: bytes) -> networkx.Graph[Any]:
         raise DataError(f"it must have a line for each of {nodes} nodes, it has {len(lists)}")
     if any(left):
         raise DataError(f"it must have a line for each of {nodes} nodes, more lines are there")
+    for node, row in enumerate(lists, 1):
+        if len(row[skipped:]) % step:
+            raise DataError(f"node {node} must have a weight for each neighbour, {' '.join(row)!r} is there")
     listed = [
         [str(node), *row[skipped:][place : place + step]]
         for node, row in enumerate(lists, 1)

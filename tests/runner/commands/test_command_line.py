@@ -164,6 +164,16 @@ def test_cfg_shows_the_configuration_that_runs(call: Call) -> None:
     assert call("--cfg", "job", "--package", "scale").out.startswith("# @package scale")
 
 
+def test_cfg_shows_a_part_of_the_configuration_that_runs(call: Call) -> None:
+    """A tempering is folded into its sampler there, too."""
+    words = ("--cfg", "job", "sampler=gibbs", "tempering=parallel", "tempering.replicas=3")
+    whole = yaml.safe_load(call(*words).out)
+    assert whole["sampler"]["name"] == "pt_gibbs"
+    assert yaml.safe_load(call(*words, "--package", "sampler").out) == whole["sampler"]
+    assert call(*words, "--package", "sampler.replicas").out == "3\n"
+    assert yaml.safe_load(call(*words, "--package", "task", "--resolve").out)["burn_in"] == 400
+
+
 def test_one_run_leaves_what_a_reader_expects(call: Call, tmp_path: Path) -> None:
     ended = call(*SMALL, "seed=3", "task.record=2")
     assert ended.status == 0, ended.err
@@ -212,6 +222,8 @@ def test_a_folder_of_ones_own_by_config_dir(call: Call, tmp_path: Path) -> None:
     ended = call("--config-dir", "mine", *argv)
     assert ended.status == 0, ended.err
     assert "10 steps" in ended.out
-    assert "done before" in call("hydra.searchpath=[file://mine]", *argv).out
+    for sign in ("", "+", "++"):
+        assert "done before" in call(f"{sign}hydra.searchpath=[file://mine]", *argv).out
+    assert "done before" in call("--config-dir", "mine", "++hydra.searchpath=[pkg://conf]", *argv).out
     assert "Unknown scale 'tiny'" in call(*argv).err
     assert "did you mean 'tiny'?" in call("--config-dir", "mine", "scale=tiyn").err

@@ -140,6 +140,16 @@ def test_an_experiment_without_m_is_named_as_one_run(call: Call) -> None:
     assert call("+experiment=pt_table5", "scale=smoke", "sampler=gibbs", "--dry-run").err == ""
 
 
+def test_what_is_no_trial_is_refused(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds alone, as a page said, ended in an AttributeError."""
+    monkeypatch.setattr(Sample, "trial", lambda *_: 1.5)
+    said = call("target=bernoulli4", "sampler=gibbs", "--dry-run")
+    assert (said.status, "Traceback" in said.err) == (2, False)
+    assert (
+        "The trial of the task sample must give a runner.tasks.runs.Trial or None, 1.5 was given" in said.err
+    )
+
+
 def test_long_trials_show_how_far_they_are(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     assert "trying a few steps of gibbs: 0 of 2\n" in call(*SWEEP, "--dry-run").err

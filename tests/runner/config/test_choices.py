@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from runner.config.choices import choices_of
+from runner.config.choices import choices_of, values_of
 from runner.config.overrides import parse
+from runner.execution.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,24 @@ from runner.config.overrides import parse
 )
 def test_a_range_has_the_numbers_that_one_would_write(written: str, values: list[str]) -> None:
     assert choices_of(parse([f"key={written}"])) == {"key": [f"key={value}" for value in values]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "seed=range(0,3),7",
+        "seed=choice(choice(1,2),3)",
+        "sampler=glob(d*),gibbs",
+        "seed=[range(0,3),7]",
+        "target.x={a: [1, choice(2,3)]}",
+    ],
+)
+def test_a_sweep_inside_another_value_is_refused(line: str) -> None:
+    with pytest.raises(UserError, match=r"is the only value of its key, .* was given; write its values out"):
+        parse([line])
+
+
+def test_a_range_is_not_listed_where_it_is_too_long() -> None:
+    (override,) = parse(["sampler.step_size=shuffle(range(0.1,1e12,0.1))"])
+    with pytest.raises(UserError, match=r"1e12,0\.1\)\)' must be a range of at most 100,000 values\."):
+        values_of(override)

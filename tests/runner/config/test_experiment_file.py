@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
+from runner.config.experiments.changing_overrides import changing_overrides
+from runner.config.experiments.override_meaning import written as as_override
 from runner.execution.errors import UserError
 from runner.report.experiment_shape import experiment_shape
+from runner.report.runs.job_places import placed_runs
 from runner.sweep.jobs import Job, experiment_jobs
 from tests.support.commands import Call, refused
 
@@ -88,3 +91,71 @@ def test_an_experiment_with_the_name_of_another_is_refused(call: Call, own: Path
     own.write_text(f"# @package _global_\nsweep: {{{ROWS}}}\n")
     GlobalHydra.instance().clear()
     assert len(jobs_of_mine(own)) == 1  # its runs have no label
+
+
+def written(own: Path, sweep: str, table: str = "") -> None:
+    own.write_text(f"# @package _global_\nexperiment: mine\nsweep: {sweep}\n{table}")
+    GlobalHydra.instance().clear()
+
+
+def test_a_text_with_special_signs_is_one_value(own: Path, tmp_path: Path) -> None:
+    texts = [str(tmp_path / name) for name in ("a, b.txt", "range(0,3)", "plain.txt", "c (d).txt")]
+    for place, text in enumerate(texts):
+        Path(text).write_text(f"{'abcd' * (50 + place)}\n")
+    grid = f"{{target.text: {texts}, task.record: [0]}}"
+    written(own, f"{{{ROWS}, grid: {grid}, overrides: {{target: ngram, metric: [[ess, acceptance]]}}}}")
+    jobs = jobs_of_mine(own, "scale=smoke", "target=ngram")
+    assert [job.config.target.text for job in jobs] == [job.cell["target.text"] for job in jobs] == texts
+
+
+def test_a_text_in_a_list_stays_one_value() -> None:
+    assert as_override(["a, b", "c", 1e-5, None, True]) == '["a, b",c,1e-05,null,true]'
+    assert as_override({"x": "${task.steps}", "y": "[1,2]"}) == "{x:${task.steps},y:[1,2]}"
+
+
+TABLE = """
+table:
+  title: T
+  caption: C
+  rows: [{row: PT}]
+  columns:
+    - {label: A, where: {sampler.swap: {pairing: sequential}}}
+    - {label: B, where: {sampler.swap: {pairing: stochastic}}}
+  metrics: [{metric: tv, name: TV, direction: min}]
+"""
+
+
+def test_a_grid_over_groups_of_keys_fits_the_columns_that_name_them(own: Path) -> None:
+    grid = "{sampler.swap: [{pairing: sequential}, {pairing: stochastic}]}"
+    rows = "[{row: PT, sampler: pt_dmala, sampler.ladder: [[1, 0.5]], sampler.step_size: 0.4}]"
+    written(own, f"{{grid: {grid}, rows: {rows}, overrides: {{metric: [[tv]]}}}}", TABLE)
+    jobs = jobs_of_mine(own, "scale=smoke", "seed=0")
+    assert [job.cell for job in jobs] == [
+        {"sampler.swap": {"pairing": "sequential"}},
+        {"sampler.swap": {"pairing": "stochastic"}},
+    ]
+    shape = experiment_shape("mine", [f"hydra.searchpath=[file://{own.parents[1]}]"])
+    assert [run.column for run in placed_runs("mine", shape, jobs)] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("given", "rows"),
+    [
+        ("sampler.step_size=0.40", ["a"]),
+        ("sampler.step_size=4e-1,1.0", ["a", "b"]),
+        ("sampler.ladder=[1, 0.5]", ["a"]),
+        ("sampler='pt_dmala'", ["a", "b"]),
+        ("++sampler.step_size=1", ["b"]),
+    ],
+)
+def test_rows_are_chosen_by_value_not_by_how_it_is_written(own: Path, given: str, rows: list[str]) -> None:
+    a = "{row: a, sampler: pt_dmala, sampler.ladder: [[1,0.5]], sampler.step_size: 0.4}"
+    b = "{row: b, sampler: pt_dmala, sampler.ladder: [[1,0.25]], sampler.step_size: 1}"
+    written(own, f"{{rows: [{a}, {b}], overrides: {{metric: [[tv]]}}}}")
+    where = f"hydra.searchpath=[file://{own.parents[1]}]"
+    mine = ["target=bernoulli4", "scale=smoke", "seed=0"]
+    jobs = jobs_of_mine(own, *mine[1:], given)
+    assert [job.row for job in jobs] == rows
+    every = {job.row: job.run_ids for job in jobs_of_mine(own, *mine[1:])}
+    assert all(every[job.row] == job.run_ids for job in jobs)
+    assert changing_overrides("mine", [where, *mine, given]) == ["target=bernoulli4"]

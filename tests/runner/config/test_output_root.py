@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from runner import table, verify
+from runner import table, verify, wandb_sweep
 from runner.config.compose import compose, parsed_override
 from runner.config.output_root import only_output_root, output_root, output_root_word
 from runner.execution.command_line import with_config_dir
@@ -16,9 +17,9 @@ from runner.library.selected_runs import load_runs
 from runner.site.content.experiment_places import Place
 from runner.site.report_command import main as report
 from runner.store.run_store import Store
-from runner.sweep.jobs import experiment_jobs
+from runner.sweep.jobs import experiment_jobs, jobs_of, requested
 from runner.verdicts.__main__ import main as verdicts
-from tests.support.commands import Call
+from tests.support.commands import Call, refused
 
 SPECIAL = ["a b", "ausgäbe", "a,b", "a(b", "a=b", "[a", "it's", 'say "x"', "end\\", "null", "1", "~", "#"]
 REFERENCES = ["out${x}", r"a\${x}", r"a\\${x}/b", "a${", "${output_root}"]
@@ -89,6 +90,49 @@ def test_all_commands_read_a_folder_in_quotes(
     (root / "record").mkdir()
     verdicts([word])
     assert (root / "record" / "verdicts").is_dir()
+
+
+TIMED = "'out/${now:%H%M%S%f}'"
+SEVERAL = [
+    (
+        TIMED,
+        "must not have the time in it, since the command would not find its results when it is repeated, ",
+    ),
+    (
+        "'out/${sampler.name}'",
+        "must be one folder for all jobs, 'out/${sampler.name}' was given, which is 'out/",
+    ),
+    (
+        "'out/${seed}'",
+        "must be one folder for all jobs, 'out/${seed}' was given, which is 'out/0' and 'out/1'.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("root", "sentence"), SEVERAL, ids=[root for root, _ in SEVERAL])
+def test_jobs_have_one_folder(root: str, sentence: str) -> None:
+    lines = ["target=bernoulli4", "sampler=gibbs,dula", "scale=smoke", "metric=[tv]", "seed=0,1"]
+    with pytest.raises(UserError, match=re.escape(f"output_root {sentence}")):
+        jobs_of(requested([*lines, f"output_root={root}"], multirun=True))
+
+
+def test_a_single_run_has_no_time_in_its_folder(call: Call) -> None:
+    assert "the time in it" in refused(call, "target=bernoulli4 sampler=gibbs", f"output_root={TIMED}")
+    ended = call("target=bernoulli4", "sampler=gibbs", "output_root='out/${sampler.name}'", "--dry-run")
+    assert ended.status == 0, ended.err
+
+
+@pytest.mark.parametrize(
+    ("root", "why"), [(TIMED, "the time in it"), ("'out/${sampler.name}'", "refers to another key.")]
+)
+def test_the_trials_of_a_search_have_one_folder(
+    call: Call, root: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["target=bernoulli4", "sampler=gibbs,dula", "scale=smoke", "metric=[tv]", f"output_root={root}"]
+    assert wandb_sweep.main(lines) == 2
+    assert why in capsys.readouterr().err
+    pytest.importorskip("optuna", reason="the extra optuna is not installed")
+    assert why in refused(call, "-m", "hydra/sweeper=optuna", *lines)
 
 
 def test_all_commands_refuse_a_folder_that_needs_quotes(capsys: pytest.CaptureFixture[str]) -> None:

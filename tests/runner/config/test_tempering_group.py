@@ -124,6 +124,26 @@ def test_an_error_names_the_key_that_was_written(given: str, words: str) -> None
     assert "(job: " in said or "-m" not in given
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "tempering=parallel task.chains=${tempering.replicas}",
+            "Interpolation key 'tempering.replicas' not found; the keys of a tempering are referred to where "
+            "they are folded in, ${sampler.replicas}.",
+        ),
+        ("tempering=parallel task.chains=${tempering.swap.rule}", "folded in, ${sampler.swap.rule}."),
+        ("task.chains=${tempering.replicas}", "'tempering.replicas' not found; tempering has name."),
+        (
+            "tempering=parallel task.chains=${tempering.replica}",
+            "'tempering.replica' not found; tempering has",
+        ),
+    ],
+)
+def test_a_reference_to_a_tempering_is_told_where_its_key_is(given: str, said: str) -> None:
+    assert said in refusal("target=bernoulli4 sampler=dmala", given)
+
+
 def test_an_error_names_the_key_of_a_tempered_sampler() -> None:
     said = refusal("target=bernoulli4 sampler=pt_dmala sampler.swap.rule=bad tempering=none")
     assert said.startswith("sampler.swap.rule must be one of corrected,")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,9 @@ def test_a_run_is_what_the_file_holds_and_not_where_it_lies(instances: Path, tmp
     (other / "gr17.tsp").write_text(content)
     assert runs("target.file=gr17.tsp", f"data.root={other.parent}") == named
     assert runs(f"target.file={other / 'gr17.tsp'}", "data.root=null") == named
-    assert runs("target.file=gr17.tsp", "target.cities=5") == named
+    (other / "gr17.opt.tour.gz").write_bytes(gzip.compress(b"TOUR_SECTION"))
+    assert runs(f"target.file={other / 'gr17.tsp'}") != named
+    (other / "gr17.opt.tour.gz").unlink()
     (other / "gr17.tsp").write_text(content.replace("5 ", "5 1"))
     assert runs(f"target.file={other / 'gr17.tsp'}") != named
     random = runs()

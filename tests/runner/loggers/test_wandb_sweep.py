@@ -84,6 +84,8 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them(capsys: pytest.Cap
             ["sampler=acs,dmala", "metric=[glob(t*)]"],
             "metric takes names, no pattern in a list, 'met",
         ),
+        (["seed=range(0,1000000000)"], "must be a range of at most 100,000 values."),
+        (["seed=range(0,3),7"], "is the only value of its key, 'seed=range(0,3),7' was given; write its "),
         (["output_root=a,b"], "output_root must be one folder for all jobs, 'output_root=a,b' was given."),
         (
             ["target=bernoulli4", "sampler=dmala,gibbs", "seed=[0,1]"],

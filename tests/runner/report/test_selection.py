@@ -95,6 +95,7 @@ def test_a_condition_is_written_as_an_override(condition: str, seeds: list[int])
             "No run has the setting 'sampler.stepsize'; did you mean 'sampler.step_size'?",
         ),
         ("sampler.step_size=interval(0,1)", "A condition needs values"),
+        ("seed=range(0,1000000000)", "must be a range of at most 100,000 values."),
         ("~sampler", "A condition has the form key=value"),
         ("+sampler=dmala", "A condition has the form key=value"),
     ],

@@ -63,6 +63,20 @@ def test_the_work_of_another_process_is_read_once_for_all_of_its_runs(runs: list
     assert holder(one.lock.path) is not None
 
 
+def test_the_note_of_a_finished_run_is_old(runs: list[RunFolder]) -> None:
+    """A process goes on with other runs of its job, and a sweep said for minutes that 3 s were left."""
+    one, _, three = runs
+    process = held_by_another([one.lock.path, three.lock.path], WORK)
+    try:
+        (one.path / "summary.json").write_text("{}")
+        assert works_of_others(runs) == [WORK], "of the run that is left"
+        (three.path / "summary.json").write_text("{}")
+        assert works_of_others(runs) == []
+    finally:
+        process.kill()
+        process.join()
+
+
 def test_the_process_with_the_most_left_comes_first(runs: list[RunFolder]) -> None:
     works = [WORK, None, Reached("annealing", 1, 9, 900.0)]
     started = [held_by_another([run.lock.path], work) for run, work in zip(runs, works, strict=True)]

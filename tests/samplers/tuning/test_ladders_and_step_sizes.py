@@ -218,7 +218,10 @@ def test_the_pilot_of_many_replicas_has_as_many_rungs() -> None:
 
 @pytest.mark.parametrize(
     ("cls", "remedy"),
-    [(ParallelTempering, "more replicas or a longer ladder"), (SimulatedTempering, "a longer ladder")],
+    [
+        (ParallelTempering, "a longer ladder, or more replicas with hottest above 0"),
+        (SimulatedTempering, "a longer ladder"),
+    ],
 )
 def test_a_barrier_that_the_rungs_of_the_pilot_cannot_see_is_warned_of(
     cls: type[Kernel], remedy: str
@@ -231,6 +234,12 @@ def test_a_barrier_that_the_rungs_of_the_pilot_cannot_see_is_warned_of(
         f"the barrier of {report['barrier']:.1f} is a lower bound, since the 10 rungs of the pilot see no "
         f"more than 9; give {remedy}"
     )
+    if cls is ParallelTempering:
+        many = tunable(cls, Gibbs(), replicas=30).tune(BERNOULLI, Streams([0], "tuning"), effort=0.05).report
+        assert many["warnings"] == [sentence], "the ten rungs of a ladder to 0 are no more for 30 replicas"
+        hot = tunable(cls, Gibbs(), hottest=0.01)
+        (sentence,) = hot.tune(BERNOULLI, Streams([0], "tuning"), effort=0.05).report["warnings"]
+        assert sentence.endswith("give a longer ladder, or more replicas")
     few = tunable(ParallelTempering, Gibbs()).tune(RUGGED, Streams([0], "tuning"), effort=0.05).report
     assert "warnings" not in few
 

@@ -123,6 +123,26 @@ def test_nodes_of_numbers_and_words_are_read_where_the_format_is_named(tmp_path:
     assert len(read_graph(path, "edge_list").edges) == 3
 
 
+@pytest.mark.parametrize("text", ["source b\na target\n", "u v\nv w\n", "from target\nfrom a\n"])
+def test_a_first_line_of_words_that_come_again_is_an_edge(tmp_path: Path, text: str) -> None:
+    (tmp_path / "own.edges").write_text(text)
+    assert len(read_graph(tmp_path / "own.edges").edges) == 2
+
+
+def test_a_header_is_refused_where_the_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("source target\n1 2\n")
+    assert HEADED.format("source target") in error_message(DataError, read_graph, path, "edge_list")
+
+
+@pytest.mark.parametrize("ending", [".gz", ".GZ"])
+def test_a_gzipped_file_is_known_by_the_name_in_front(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"C125.9.clq{ending}"
+    path.write_bytes(gzip.compress(b"p edge 3 2\ne 1 2\ne 2 3\n"))
+    found = read_graph(path)
+    assert (found.name, found.nodes) == ("C125.9", 3)
+
+
 def test_nodes_keep_their_names(tmp_path: Path) -> None:
     path = tmp_path / "own.edges"
     path.write_text("3 1 5\n1 10 2\n10 2 7\n2 3 1\n")
@@ -160,6 +180,8 @@ def test_a_file_is_found_below_the_root(tmp_path: Path) -> None:
 
 
 SIZES = "its first line, '4 3', may be an edge or the numbers of nodes and edges: name file_format"
+HEADED = "its first line, {!r}, may be a header or an edge: begin it with # if it is a header, else"
+MATRIX = "%%MatrixMarket matrix coordinate pattern general\n% mine\n4 3 2\n1 2\n2 3\n"
 DAMAGED = [
     ("a.gset", "", "is no gset file: its first line must have the numbers of nodes and edges"),
     ("a.gset", "5 5\n1 2 3\n1 4 -1\n", "is no gset file: it must have 5 edges, it has 2"),
@@ -186,7 +208,14 @@ DAMAGED = [
         "c a\n1 2\n2 3\n3 1\n",
         "its nodes are numbers and words, such as '1' and 'c' (line 1); if that is an edge, name file_format",
     ),
-    ("a.csv", "source,target\n1,2\n2,3\n", "numbers and words, such as '1' and 'source' (line 1)"),
+    ("a.csv", "source,target\n1,2\n2,3\n", HEADED.format("source target")),
+    ("a.edges", "# mine\nFrom To weight\na b 2\n", HEADED.format("From To weight")),
+    ("a.csv", '"node1","node2"\n"Al","Bob"\n', HEADED.format('"node1" "node2"')),
+    ("a.s6", ":Cdv\n:Ddf\n", "is no sparse6 file: it must hold one graph, in one line, it has 2 lines"),
+    ("a.g6", "\nDhc\n\nDhc\n", "is no graph6 file: it must hold one graph, in one line, it has 2 lines"),
+    ("a.graph", "2 1 1\n2 5\n1\n", "node 2 must have a weight for each neighbour, '1' is there"),
+    ("a.mtx", MATRIX, "must be in another format than Matrix Market: adjacency_list, dimacs, edge_list,"),
+    ("a.edges.gz", gzip.compress(MATRIX.encode()), "must be in another format than Matrix Market"),
     ("a.txt", "4 3\n1 2\n2 3\n3 4\n", SIZES),
     ("a.txt", "4 3\n0 1\n1 2\n2 3\n", SIZES),
     ("a.edges", "% a comment\n4 3\n1 2\n2 3\n3 4\n", SIZES),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import random
 from pathlib import Path
@@ -15,7 +16,8 @@ from torch import Tensor
 from targets import MIS, HasObjective, MaxClique, MaxCut, NormCut
 from targets.graphs.best_known import CLIQUES, GSET
 from targets.graphs.graph_problem import GraphProblem
-from targets.graphs.random_graphs import random_graph
+from targets.graphs.model_keys import unread_keys
+from targets.graphs.random_graphs import MODELS, random_graph
 from tests.support.error_message import error_message
 
 SMALL = {"model": "erdos_renyi", "nodes": 7, "degree": 3.0, "seed": 5}
@@ -182,16 +184,40 @@ def test_optimum_of_larger_graphs_is_that_of_networkx() -> None:
         assert MIS(spec).best_known() == len(independent) + isolated
 
 
-def test_published_values_are_found_by_name_and_size() -> None:
-    graph = networkx.relabel_nodes(networkx.cycle_graph(800), str)
-    graph.name = "G1"
-    assert MaxCut(graph).best_known() == 11624.0
-    graph.name = "G43"
-    assert MaxCut(graph).best_known() is None
+def test_published_values_are_those_of_a_graph_with_its_name_and_size() -> None:
+    graph = networkx.gnm_random_graph(800, 19176, seed=0)
+    for name, best in (("G1", 11624.0), ("g10", 2000.0), ("G11", None), ("G43", None), ("own", None)):
+        graph.name = name
+        assert MaxCut(graph).best_known() == best
     assert len(GSET) == 54
+    assert (GSET["G21"], GSET["G54"]) == ((800, 4667, 931), (1000, 5916, 3852))
+
+
+@pytest.mark.parametrize(("name", "sides", "nearest"), [("hamming6-2", 6, 2), ("hamming6-4", 6, 4)])
+def test_a_published_size_is_that_of_the_graph_and_of_no_other(name: str, sides: int, nearest: int) -> None:
+    """Words of bits that differ in at least so many of them."""
+    words = range(2**sides)
+    graph: networkx.Graph[int] = networkx.Graph(name=name)
+    graph.add_edges_from(
+        pair for pair in itertools.combinations(words, 2) if (pair[0] ^ pair[1]).bit_count() >= nearest
+    )
+    assert MaxClique(graph).best_known() == CLIQUES[name][2]
+    graph.remove_edge(*next(iter(graph.edges)))
+    assert MaxClique(graph).best_known() is None
+
+
+def test_an_optimum_that_is_computed_goes_before_a_published_one() -> None:
+    """The pairs of eight things that share none, with one edge elsewhere: as many edges, a larger clique."""
     kneser = networkx.complement(networkx.line_graph(networkx.complete_graph(8)))
-    # Pairs of eight things that share none: at most four.
-    assert MaxClique(kneser).best_known() == CLIQUES["johnson8-2-4"][1] == 4
+    kneser.name = "johnson8-2-4"
+    assert CLIQUES["johnson8-2-4"] == (len(kneser), kneser.number_of_edges(), 4)
+    assert MaxClique(kneser).best_known() == 4
+    other = networkx.complete_graph(20)
+    other.add_nodes_from(range(20, 28))
+    other.add_edges_from(itertools.islice(itertools.product(range(20, 28), range(20)), 210 - 190))
+    other.name = "johnson8-2-4"
+    assert other.number_of_edges() == 210
+    assert MaxClique(other).best_known() == 21
 
 
 REFUSED = [
@@ -251,6 +277,17 @@ def test_random_graphs_come_from_their_seed(model: str) -> None:
         blocks = [range(5 * clique, 5 * clique + 5) for clique in range(12)]
         assert all(graph.has_edge(*pair) for block in blocks for pair in itertools.combinations(block, 2))
         assert MIS(graph=graph).log_prob(torch.zeros(60)) == 0
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_does_not_read_what_is_said_of_it(model: str) -> None:
+    plain = random_graph(model, 60)
+    for key, default in unread_keys(model).items():
+        assert inspect.signature(random_graph).parameters[key].default == default
+        assert torch.equal(random_graph(model, 60, **{key: 2 * default}).edges, plain.edges)
+    for key in {"degree", "cliques", "tightness"} - set(unread_keys(model)):
+        changed = random_graph(model, 60, **{key: {"cliques": 12, "tightness": 0.5, "degree": 6.0}[key]})
+        assert changed.edges.shape != plain.edges.shape
 
 
 @pytest.mark.parametrize("weights", ["ones", "signs"])

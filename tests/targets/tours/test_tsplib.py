@@ -108,13 +108,22 @@ def test_the_optimum_is_that_of_the_tour_beside_it(tmp_path: Path) -> None:
     assert torch.equal(again.distances, d)
 
 
-def test_the_published_optimum_is_that_of_the_name_and_size(tmp_path: Path) -> None:
-    head = HEAD.replace("own", "gr17.tsp")
-    assert read_instance(write(tmp_path / "gr17.tsp", PLANAR, head)).optimum is None
-    rows = "\n".join(f"{city} {city} {city % 3}" for city in range(1, 18))
-    body = f"EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{rows}\nEOF\n"
-    named = write(tmp_path / "mine.tsp", body, head.replace(": 4", ": 17"))
-    assert read_instance(named).optimum == OPTIMA["gr17"]
+def test_the_published_optimum_is_that_of_the_content_with_its_name(tmp_path: Path) -> None:
+    """Whatever the file is called, since that is no part of a run's id."""
+    total, best = OPTIMA["gr17"]
+    rest = [1.0] * (17 * 16 // 2 - 1)
+    head = "TYPE: TSP\nDIMENSION: 17\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\n"
+    for line, more, found in (
+        ("NAME: gr17", 0, best),
+        ("NAME: gr17.tsp", 0, best),
+        ("NAME: gr17", 1, None),
+        ("NAME: own", 0, None),
+        ("COMMENT: no name", 0, None),
+    ):
+        weights = " ".join(map(str, [*rest, total / 2 - len(rest) + more]))
+        text = f"{line}\n{head}EDGE_WEIGHT_SECTION\n{weights}\nEOF\n"
+        for name in ("gr17.tsp", "own.tsp"):
+            assert read_instance(write(tmp_path / name, text, "")).optimum == found
 
 
 @pytest.mark.parametrize("name", ["own.tsp", "own.TSP", "own.atsp", "own.tsp.gz", "own.ATSP.gz", "own"])
@@ -130,6 +139,42 @@ def test_a_file_may_be_gzipped_and_below_the_data_root(tmp_path: Path) -> None:
     assert find_instance("own.tsp", str(tmp_path)) == below
     assert find_instance(str(below), None) == below
     assert read_instance(below).distances[0, 1].item() == 5
+
+
+@pytest.mark.parametrize("name", ["own.tsp.gz", "own.tsp.GZ", "own.tsp"])
+def test_the_tour_beside_a_file_may_be_gzipped(tmp_path: Path, name: str) -> None:
+    path, tour = tmp_path / name, "TOUR_SECTION\n{} -1\n"
+    path.write_bytes(gzip.compress((HEAD + PLANAR).encode()))
+    (tmp_path / "own.opt.tour.gz").write_bytes(gzip.compress(tour.format("1 3 2 4").encode()))
+    d = read_instance(path).distances
+    assert read_instance(path).optimum == (d[0, 2] + d[2, 1] + d[1, 3] + d[3, 0]).item()
+    plain = write(tmp_path / "own.opt.tour", tour.format("1 2 3 4"), "")
+    assert tour_beside(path) == plain
+    assert read_instance(path).optimum == (d[0, 1] + d[1, 2] + d[2, 3] + d[3, 0]).item()
+
+
+@pytest.mark.parametrize(
+    ("head", "sentence"),
+    [
+        ("TYPE: CVRP", "TYPE must be one of ATSP, TSP, 'CVRP' was given"),
+        ("TYPE : TOUR", "TYPE must be one of ATSP, TSP, 'TOUR' was given"),
+        ("TYPE:", "TYPE must be one of ATSP, TSP, 'nothing' was given"),
+        (
+            "TYPE: TSP\nFIXED_EDGES_SECTION\n1 2\n-1",
+            "must be a travelling salesman alone, it has FIXED_EDGES_SECTION",
+        ),
+        ("DEPOT_SECTION\n1\n-1", "it has DEPOT_SECTION"),
+    ],
+)
+def test_another_problem_is_refused(tmp_path: Path, head: str, sentence: str) -> None:
+    path = write(tmp_path / "own.tsp", f"{head}\n{PLANAR}", "NAME: own\nDIMENSION: 4\n")
+    assert sentence in error_message(DataError, read_instance, path)
+
+
+@pytest.mark.parametrize("head", ["TYPE: TSP (M.~Hofmeister)", "TYPE : ATSP", "COMMENT: none"])
+def test_what_follows_the_type_is_a_comment(tmp_path: Path, head: str) -> None:
+    path = write(tmp_path / "own.tsp", f"{head}\n{PLANAR}", "NAME: own\nDIMENSION: 4\n")
+    assert read_instance(path).distances[0, 1].item() == 5
 
 
 EXPLICIT, FULL = "EDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT:", "FULL_MATRIX\nEDGE_WEIGHT_SECTION\n"
@@ -211,7 +256,8 @@ def test_published_instances_have_the_published_optima(name: str) -> None:
     size = int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
     assert instance.distances.shape == (size, size)
     assert torch.equal(instance.distances, instance.distances.T)
-    assert instance.optimum == OPTIMA[name]
+    total, best = OPTIMA[name]
+    assert (instance.distances.sum().item(), instance.optimum) == (total, best)
     tour = path.with_suffix(".opt.tour")
     if tour.is_file():
-        assert length(instance.distances, read_tour(tour, size)) == OPTIMA[name]
+        assert length(instance.distances, read_tour(tour, size)) == best

@@ -14,10 +14,10 @@ GAP = 3.0
 """Least distance of two labels, in points."""
 
 
-def spans_a_decade(ax: Axes) -> bool:
-    """Whether the axis spans a factor of ten; on a shorter one Matplotlib labels every mark."""
+def spans_decades(ax: Axes, number: int) -> bool:
+    """Whether the axis spans `number` factors of ten; on less than two Matplotlib labels marks that meet."""
     low, high = ax.get_xlim()
-    return bool(high >= 10 * low)
+    return bool(high >= 10.0**number * low)
 
 
 def distinct(values: Sequence[float]) -> list[str]:
@@ -47,9 +47,8 @@ def label_values(ax: Axes, values: Sequence[float]) -> None:
 
 def label_ticks(ax: Axes) -> None:
     """Powers of ten, and 2 and 5 times them where the axis spans less than two decades."""
-    low, high = ax.get_xlim()
     ax.xaxis.set_minor_formatter(NullFormatter())
-    if high / low < 100:
+    if not spans_decades(ax, 2):
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(_Distinct())
     else:

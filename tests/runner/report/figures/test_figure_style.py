@@ -8,12 +8,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.colors import rgb_to_hsv, to_rgb
 
 from metrics.inference.few_seeds import interval
 from runner.problem.metric_directions import metric_class
@@ -302,10 +304,14 @@ def test_the_legend_has_dashes_only_where_lines_join_means(kind: str, lines: lis
     assert [line.get_linestyle() for line in page.legends[0].get_lines()] == lines
 
 
-def test_rows_of_one_sampler_share_its_colour_and_differ_in_marker_and_line() -> None:
+def test_rows_of_one_sampler_are_shades_of_its_colour_and_differ_in_marker_and_line() -> None:
+    """Ladders of 16 and of 22 replicas had the same purple, and markers of hair."""
     found = styles_of(("D", "dmala"), ("D, 1", "dmala"), ("D, 2", "dmala"), ("A", "acs"))
     own = [found[name] for name in ("D", "D, 1", "D, 2")]
-    assert {style.colour for style in own} == {LOOKS["dmala"][0]}
+    assert own[0].colour == LOOKS["dmala"][0]
+    hues = np.array([rgb_to_hsv(to_rgb(style.colour)) for style in own])
+    assert np.ptp(hues[:, 0]) < 0.01
+    assert (np.diff(hues[:, 2]) < -0.15).all()
     assert len({style.marker for style in own}) == len({style.line for style in own}) == 3
     assert (own[0].marker, own[0].line) == (LOOKS["dmala"][1], "-")
 
@@ -314,7 +320,7 @@ def test_rows_of_one_colour_have_lines_and_markers_of_their_own() -> None:
     """Tempered samplers are all purple."""
     rows = [(name, name.lower().replace("-", "_")) for name in ("D", "PT-DMALA", "PT-PAS", "PT-GWG")]
     found = styles_of(*rows, ("PT-DMALA, 4", "pt_dmala"), ("PT-PAS, 4", "pt_pas"))
-    purple = [style for style in found.values() if style.colour == LOOKS["pt_dmala"][0]]
+    purple = [style for name, style in found.items() if name.startswith("PT-")]
     assert (
         len(purple) == len({style.marker for style in purple}) == len({style.line for style in purple}) == 5
     )
@@ -571,6 +577,18 @@ def test_references_that_end_at_one_height_share_a_label_beside_the_panel() -> N
     found = [(text.get_text(), text.get_position()) for text in ax.texts]
     assert found == [("exact draws,\nuniform draws", (1.02, 1.0)), ("floor", (1.02, 0.1))]
     pyplot.close(page)
+
+
+@pytest.mark.parametrize(("place", "side"), [(0.01, "left"), (0.9, "right")])
+def test_the_name_of_an_upright_line_keeps_clear_of_the_axis(ax: Axes, place: float, side: str) -> None:
+    """That of a line at the left edge stood on the axis."""
+    ax.set_xlim(0, 1)
+    mark_reference(ax.axvline(place), "exact draws")
+    name_at_ends(ax)
+    (text,) = ax.texts
+    box, room = text.get_window_extent(), ax.get_window_extent()
+    assert text.get_horizontalalignment() == side
+    assert room.x0 < box.x0 < box.x1 < room.x1
 
 
 @pytest.mark.parametrize("samplers", [5, 6])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,21 @@ def test_a_paused_run_does_not_move_its_row_in_time(ax: Axes) -> None:
     times = [[step * 10.0 + 900.0 * (seed == 0) for step in range(8)] for seed in range(3)]
     points = averaged(Curve([*range(8)], [1.0] * 8, seconds, [0.5] * 8) for seconds in times)
     assert [point.seconds for point in points] == times[1]
+
+
+def test_labels_along_less_than_two_decades_are_plain_and_do_not_meet(ax: Axes) -> None:
+    """3 x 10^1 stood on 4 x 10^1."""
+    ax.figure.set_size_inches(3.0, 2.0)
+    runs = of_seeds("A", "dmala", 0.1, 0.2, 0.3)
+    for run in runs:
+        run.folder.metrics()["evaluations"] = [14, 20, 30, 40, 60, 100, 150, 200]
+    data = panel_data(shape_of_rows("A"), Results(tuple(runs)), "a", metric="tv", x="evaluations")
+    panel_kind("against_steps").draw(ax, data)
+    ax.figure.draw_without_rendering()
+    texts = [label for label in [*ax.get_xticklabels(), *ax.get_xticklabels(minor=True)] if label.get_text()]
+    boxes = sorted((label.get_window_extent() for label in texts), key=lambda box: float(box.x0))
+    assert all(right.x0 > left.x1 for left, right in pairwise(boxes))
+    assert {label.get_text() for label in texts} >= {"20", "50", "100", "200"}
 
 
 @pytest.mark.parametrize("symbol", ["circle", "line-ew-open", "circle-open"])

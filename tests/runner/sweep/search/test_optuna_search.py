@@ -64,6 +64,18 @@ def test_seeds_that_are_jobs_of_their_own_are_one_trial(call: Call) -> None:
     assert trials(call(*SEARCH, *words).out) == []
 
 
+def test_a_range_has_the_values_that_a_grid_of_it_has(call: Call) -> None:
+    words = ["sampler.step_size=range(0.1,0.8,0.1)", "hydra.sweeper.n_trials=3", "output_root=whole"]
+    assert call(*SEARCH, *words).status == 0
+    tried = {
+        json.loads(path.read_text())["settings"]["sampler.step_size"]
+        for path in Path("whole").glob("runs/*/summary.json")
+    }
+    assert tried <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7}
+    (override,) = parse(["sampler.step_size=range(0.1,0.8,0.1)"])
+    assert optuna_distribution(override).choices == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # type: ignore[attr-defined]
+
+
 def test_the_ends_of_an_interval_of_whole_numbers_are_whole() -> None:
     (each,) = parse(["task.steps=tag(int,log,interval(0.5,5.5))"])
     found = optuna_distribution(each)
@@ -109,6 +121,9 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them() -> None:
         (["sampler.step_size=tag(Log,interval(1,2))"], "The tags of an interval are int and log, "),
         (["task.steps=tag(int,interval(1.5,1.9))"], "must hold two whole numbers or more."),
         (["sampler=dmalla"], "did you mean 'dmala'?"),
+        (["seed=range(0,1000000000)"], "must be a range of at most 100,000 values."),
+        (["task.steps=range(1,1000000000)"], "must be a range of at most 100,000 values."),
+        (["task.steps=range(1,3),7"], "is the only value of its key, 'task.steps=range(1,3),7' was given; "),
     ],
 )
 def test_a_search_that_cannot_be_is_refused(words: list[str], sentence: str, call: Call) -> None:
