@@ -24,6 +24,8 @@ RECORD = Path("outputs") / "record"
 def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Path:
     """Gathers the runs, prints the table and writes its files; `keep` also copies them to `RECORD`.
 
+    A rendered table with numbers stays where no run is done.
+
     Returns:
         The folder of the table's files.
 
@@ -39,7 +41,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.draw_figures import write_figures
     from runner.report.page.kept_overrides import write_overrides
     from runner.report.page.layout import lay_out
-    from runner.report.page.table_files import write_table
+    from runner.report.page.table_files import has_numbers, write_table
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
@@ -48,7 +50,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.runs.unmeasured import unmeasured
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import begin_changes, write_digests
-    from runner.store.run_store import Store, old_runs
+    from runner.store.run_store import Store, old_runs, other_runs
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
 
@@ -66,6 +68,13 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     page = lay_out(shape, summary, results, budget_sentence(results), _command(experiment, overrides))
 
     folder = root / "tables" / experiment / scale
+    others = "" if results.done else other_runs(experiment, scale, root)
+    if not results.done and has_numbers(folder):
+        show_page(page)
+        for said in filter(None, (others, old_runs(root))):
+            print(said)
+        print(f"The table in {folder} has numbers, and was left as it is: no run of this one is done.")
+        return folder
     folder.mkdir(parents=True, exist_ok=True)
     earlier = begin_changes(folder)
     files = [*write_table(folder, summary.records(shape), page), write_overrides(folder, overrides)]
@@ -80,7 +89,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         kept = record(experiment, scale, shape, results, rendered, RECORD, overrides)
     show_page(page)
     damaged = damaged_runs(run.folder for run in results.runs if run.status == "damaged")
-    for said in (damaged, old_runs(root)):
+    for said in (damaged, others, old_runs(root)):
         print(said, end="\n" if said else "")
     print(f"Written to {folder}")
     for place in logger.places():

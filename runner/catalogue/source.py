@@ -86,8 +86,12 @@ class Source:
     @property
     def arguments(self) -> set[str]:
         """The names of all arguments of the constructors of the class and of those that it inherits from."""
-        found = (each for _, node in self.constructors for each in ast.walk(node.args))
-        return {each.arg for each in found if isinstance(each, ast.arg)}
+        return set().union(*(_arguments(node) for _, node in self.constructors))
+
+    @property
+    def own_arguments(self) -> set[str]:
+        """The names of the arguments of its constructor, or of the nearest that it inherits."""
+        return next((_arguments(node) for _, node in self.constructors), set())
 
     @property
     def constructors(self) -> Iterator[tuple[Source, ast.FunctionDef]]:
@@ -123,6 +127,10 @@ class Source:
                     if found.get(name) is None:
                         found[name] = value
         return found
+
+
+def _arguments(function: ast.FunctionDef) -> set[str]:
+    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
 
 
 def source_of(dotted: str) -> Source:

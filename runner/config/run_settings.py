@@ -17,7 +17,6 @@ from runner.config.data.instance_files import FILE, TEXT, as_read, file_name, wi
 from runner.config.kinds import PROJECT
 from runner.config.sources.edited_files import until_edited
 from runner.config.tempering import GROUP, PREFIX, folded
-from runner.execution.devices import device_type
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
 
@@ -51,14 +50,23 @@ BY_NAME = (f"target.{FILE}", f"target.{TEXT}")
 UNKNOWN_DATA = "data"
 """Its key there for files of a data set that its name does not tell; runs without it are on known files."""
 
-WITHOUT_IS_KNOWN = (f"target.{UNKNOWN_DATA}.{CONTENT}",)
-"""Settings that runs on files which are known do not have, and that tell them from those that have them."""
+LATER: Mapping[str, Mapping[str, Any]] = {
+    "sample": {"task.keep": 0, "task.series": 0},
+    "autoencode": {"task.test": "binary", "task.autoencoder.code": None},
+}
+"""Keys that runs of earlier versions have not, by task, with the value that means what such runs did.
 
-UNLISTED = {"task.keep": 0, "task.series": 0}
-"""Settings of the task `sample` that runs of earlier versions have not, with the value that changes nothing.
-
-It is neither listed nor part of the id, but a condition on runs may name it.
+It is no part of an id (`without_values`), and a setting of those runs as well.
 """
+
+UNLISTED = LATER["sample"]
+"""Those that change no chain: they are not listed at this value, but a condition on runs may name it."""
+
+EFFORT = f"{TUNING}.effort"
+"""How much a pilot may do."""
+
+UNSET = {"task.dataset": "the model's own", EFFORT: "unknown"}
+"""What it means that a setting of this name is null, where a table would show that."""
 
 HOTTEST, WHOLE_LADDER = "hottest", 0
 """A key of a tempered sampler, and its value where the written configuration of a run has none."""
@@ -91,6 +99,8 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
                 found |= _leaves(_of_target(node, contents) if group == "target" else node, group)
             if "ladder" in node:
                 found.setdefault(f"{group}.{HOTTEST}", WHOLE_LADDER)
+    for key, value in LATER.get(str(found.get("task")), {}).items():
+        found.setdefault(key, value)
     for name, node in (config.get(METRIC) or {}).items():
         found |= _leaves(node, f"{METRIC}.{name}") if isinstance(node, Mapping) else {}
     found |= _leaves(config.get(TUNING) or {}, TUNING)
@@ -102,6 +112,35 @@ def flat_settings(config: Mapping[str, Any]) -> Settings:
     return found | {COMPILE: False} | {key: config[key] for key in PLAIN if key in config}
 
 
+def absence_tells(key: str) -> bool:
+    """Whether runs without the setting `key` are others than those with it, where their options are the same.
+
+    Such are a digest, a key that an earlier version had not, and one of a node that has another class. Which
+    metrics a run has, what it keeps of its chains, and the effort where nothing is tuned are no difference.
+    """
+    return key not in UNLISTED and "." in key and key.split(".", 1)[0] not in (METRIC, TUNING)
+
+
+def without_values(
+    node: Mapping[str, Any], values: Mapping[str, Any], prefix: str = "task"
+) -> dict[str, Any]:
+    """The `node` at `prefix` without the keys that have the value of their dotted key in `values`."""
+    kept: dict[str, Any] = {}
+    for name, value in node.items():
+        key = f"{prefix}.{name}"
+        if isinstance(value, Mapping):
+            kept[name] = without_values(value, values, key)
+        elif key not in values or value != values[key]:
+            kept[name] = value
+    return kept
+
+
+def value_shown(settings: Mapping[str, Any], key: str) -> Any:
+    """What the setting `key` is in a table; nothing where there is none."""
+    value = settings.get(key, "")
+    return UNSET.get(key) if value is None else value
+
+
 def _of_target(node: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str, Any]:
     return without_places(as_read(dict(node)), contents)
 
@@ -110,21 +149,6 @@ def unlisted_settings(settings: Settings) -> Settings:
     """Those of `UNLISTED` that a run has, whose `flat_settings` do not list them."""
     missing = {key: value for key, value in UNLISTED.items() if key not in settings}
     return missing if settings.get("task") == "sample" else {}
-
-
-def settings_computed(config: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> Settings:
-    """`flat_settings` of a run with the device that it was computed on, where its `config` says ``auto``.
-
-    Args:
-        manifest: of the run, which names the device; None where there is none, as of a run that failed before
-            it began: its device is then what ``auto`` is here.
-    """
-    found = flat_settings(config)
-    if found.get(DEVICE) == AUTO:
-        device = (manifest or {}).get(DEVICE)
-        known = device.get("type") if isinstance(device, Mapping) else None
-        found[DEVICE] = known or device_type(AUTO)
-    return found
 
 
 def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:

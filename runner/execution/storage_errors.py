@@ -28,6 +28,10 @@ NO_FOLDER = (errno.ENOTDIR, errno.EEXIST)
 """What making or entering a folder says of a file in its place."""
 
 
+ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+"""What reading says where there is no such file; any other error says nothing of a file that may be whole."""
+
+
 class StorageError(RunError):
     """The disk refuses; nothing that was on it before is lost."""
 
@@ -67,6 +71,18 @@ def storage_error(
         f"{reason} to {use} {path or 'the results'}; nothing that was there is lost, repeat the command when "
         f"{'there is room' if number in (errno.ENOSPC, errno.EDQUOT) else 'this is mended'}."
     )
+
+
+def reading_refused(error: BaseException, path: Path) -> StorageError | None:
+    """What to say where `path` cannot be read now; None where it is not there, or another kind of error."""
+    if isinstance(error, StorageError):
+        return error
+    if not isinstance(error, OSError) or isinstance(error, ABSENT):
+        return None
+    number = error.errno or 0
+    why = REASONS.get(number) or REFUSALS.get(number)
+    said = f"{path} cannot be read ({error.strerror or error})" if why is None else f"{why} to read {path}"
+    return StorageError(f"{said}; nothing that was there is lost, repeat the command when this is mended.")
 
 
 def _refusal(number: int, path: Path) -> str | None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from runner.execution.storage_errors import storage_error
+from runner.execution.storage_errors import reading_refused, storage_error
 from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
 SUFFIX = ".partial"
@@ -62,11 +62,17 @@ def json_bytes(content: Mapping[str, Any]) -> bytes:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The JSON object in `path` without its digest; None where there is none, or none as it was written."""
+    """The JSON object in `path` without its digest; None where there is none, or none as it was written.
+
+    Raises:
+        runner.execution.storage_errors.StorageError: if it cannot be read now, which is no damage.
+    """
     try:
         text = path.read_bytes()
         content = json.loads(text) if file_state(text) is not FileState.DAMAGED else None
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError) as error:
+        if (refused := reading_refused(error, path)) is not None:
+            raise refused from error
         return None
     return {key: content[key] for key in content if key != KEY} if isinstance(content, dict) else None
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from runner.execution.storage_errors import storage_error
+from runner.execution.storage_errors import ABSENT, StorageError, reading_refused, storage_error
 from runner.files.atomic_files import write_bytes
 from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest, zip_is_whole
 
@@ -24,6 +24,10 @@ FORMAT = 1
 LONGEST_LINE = 2**16
 ZIP = b"PK"
 """What a checkpoint of an earlier version begins with, which has no line before the archive of torch."""
+
+
+NO_MEMORY = ("can't allocate memory", "out of memory")
+"""What a RuntimeError of torch says where it gets no memory, of the CPU or of a device."""
 
 
 class UnusableCheckpointError(Exception):
@@ -53,7 +57,8 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
     Raises:
         UnusableCheckpointError: if it is not there, or is not what was written.
-        runner.execution.storage_errors.StorageError: if the disk cannot be read.
+        runner.execution.storage_errors.StorageError: if it cannot be read now.
+        MemoryError, RuntimeError: if there is no memory for it (`of_the_moment`).
     """
     try:
         archive = path.read_bytes()
@@ -66,13 +71,24 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     except UnusableCheckpointError:
         raise
     except Exception as error:
-        # What the disk does not give today is no reason to start from the beginning.
-        if (refused := storage_error(error, path)) is not None:
+        # What the disk or the memory does not give today is no reason to start from the beginning.
+        if (refused := reading_refused(error, path) or storage_error(error, path)) is not None:
             raise refused from error
+        if of_the_moment(error):
+            raise
         raise UnusableCheckpointError("is truncated or no checkpoint file") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UnusableCheckpointError("has another format")
     return content
+
+
+def of_the_moment(error: BaseException) -> bool:
+    """Whether the disk or the memory refuses now, which says nothing of what is read or restored."""
+    if isinstance(error, StorageError | MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return not isinstance(error, ABSENT)
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MEMORY)
 
 
 def checkpoint_sources(path: Path) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from runner.files.checkpoint import (
     UnusableCheckpointError,
     checkpoint_sources,
     load_checkpoint,
+    of_the_moment,
     save_checkpoint,
 )
 from runner.integrity.source import distinct_sources, named
@@ -182,6 +183,8 @@ def _restored(begin: Callable[[], Work], plan: SavePlan) -> Work:
     try:
         work.load_state_dict(plan.load())
     except Exception as error:
+        if of_the_moment(error):
+            raise
         known = isinstance(error, UnusableCheckpointError)
         discard_checkpoint(plan.path, str(error) if known else "does not fit this work")
         # What was loaded of it may be half of a state.

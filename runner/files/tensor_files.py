@@ -12,7 +12,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from runner.execution.errors import reason
-from runner.execution.storage_errors import storage_error
+from runner.execution.storage_errors import reading_refused, storage_error
 from runner.files.atomic_files import write_bytes
 from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
@@ -39,11 +39,12 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
     Raises:
         UnreadableTensorsError: if it is not what was written, or no such file.
+        runner.execution.storage_errors.StorageError: if it cannot be read now.
     """
     try:
         content = path.read_bytes()
     except OSError as error:
-        if (refused := storage_error(error, path)) is not None:
+        if (refused := reading_refused(error, path) or storage_error(error, path)) is not None:
             raise refused from error
         raise UnreadableTensorsError(f"cannot be read: {reason(error)}") from error
     if file_state(content) is FileState.DAMAGED:

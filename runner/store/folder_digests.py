@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from runner.execution.storage_errors import reading_refused
 from runner.files.atomic_files import read_json, write_json
 from runner.integrity.file_digest import digest_of
 
@@ -44,12 +45,18 @@ def damaged_files(folder: Path) -> list[str]:
 
 
 def changed(folder: Path, expected: Mapping[str, Any]) -> list[str]:
-    """Names of the files that are not there, cannot be read, or have another digest."""
+    """Names of the files that are not there, or have another digest.
+
+    Raises:
+        runner.execution.storage_errors.StorageError: if one cannot be read now, which is no damage.
+    """
     return [name for name, digest in expected.items() if _digest(folder / name) != digest]
 
 
 def _digest(path: Path) -> str | None:
     try:
         return digest_of(path.read_bytes())
-    except OSError:
+    except OSError as error:
+        if (refused := reading_refused(error, path)) is not None:
+            raise refused from error
         return None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from runner.execution.errors import warn
+from runner.execution.storage_errors import reading_refused
 from runner.files.atomic_files import (
     json_bytes,
     new_folder,
@@ -87,6 +88,9 @@ class RunFolder:
         """The summary, or None, and the names of the damaged files: none where there is no summary.
 
         A run of an earlier version has no digests; of its files only the summary is looked into.
+
+        Raises:
+            runner.execution.storage_errors.StorageError: if a file cannot be read now, which is no damage.
         """
         path = self.path / "summary.json"
         summary = read_json(path)
@@ -112,10 +116,17 @@ class RunFolder:
             return None
 
     def config(self) -> Mapping[str, Any] | None:
-        """The configuration in plain values; None where there is none that can be read."""
+        """The configuration in plain values; None where there is none, or none as it was written.
+
+        Raises:
+            runner.execution.storage_errors.StorageError: if it cannot be read now.
+        """
+        path = self.path / "config.yaml"
         try:
-            content = plain_yaml((self.path / "config.yaml").read_bytes())
-        except (OSError, yaml.YAMLError, UnicodeDecodeError):
+            content = plain_yaml(path.read_bytes())
+        except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+            if (refused := reading_refused(error, path)) is not None:
+                raise refused from error
             return None
         return content if isinstance(content, Mapping) and isinstance(content.get("seed"), int) else None
 

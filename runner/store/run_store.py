@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from runner.execution.errors import UserError
@@ -60,4 +61,28 @@ def old_runs(output_root: str | Path) -> str:
     return (
         f"{runs} of an earlier version under {output_root}: run ids have changed once since then, so these "
         "results are left alone and what a command asks for is computed anew."
+    )
+
+
+def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
+    """One sentence on finished runs that say they are of `experiment` at `scale`; empty without any.
+
+    It is for a plan of which no run is done: theirs are other ids, though of the same schema.
+    """
+    number = 0
+    for path in sorted(Path(output_root).glob("runs/*")):
+        summary = read_json(path / "summary.json") or {}
+        if summary.get("status") != "done" or summary.get("schema") != SCHEMA:
+            continue
+        config = RunFolder(path).config() or {}
+        named = config.get("scale")
+        found = config.get("experiment"), named.get("name") if isinstance(named, Mapping) else None
+        number += found == (experiment, scale)
+    if not number:
+        return ""
+    runs, ids = ("1 finished run", "has an id") if number == 1 else (f"{number} finished runs", "have ids")
+    return (
+        f"{runs} of {experiment} at scale={scale} under {output_root} {ids} that this plan has not: they are "
+        "of another version, or had other overrides, and are left alone (`runner.table runs "
+        f"experiment={experiment}` shows them)."
     )

@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
+from runner.execution.storage_errors import StorageError
 from runner.integrity.file_digest import FileState, file_state, zip_is_whole
 from runner.store.folder_digests import FILES, changed
 from runner.store.run_folder import RunFolder
@@ -75,6 +77,14 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
                 yield path
 
 
+def _is_wrong(folder: Path, name: str, digest: Any) -> bool:
+    """Whether a file is not as it was written, or cannot be read: both are signs of a failing disk."""
+    try:
+        return bool(changed(folder, {name: digest}))
+    except StorageError:
+        return True
+
+
 def _check(path: Path) -> tuple[FileState, dict[Path, bool]]:
     """Whether a file is as it was written, and whether those are whose digests it holds."""
     try:
@@ -87,7 +97,7 @@ def _check(path: Path) -> tuple[FileState, dict[Path, bool]]:
     if found is FileState.DAMAGED or path.suffix != ".json":
         return found, {}
     expected = json.loads(content).get(FILES) or {}
-    wrong = changed(path.parent, expected)
+    wrong = [name for name, digest in expected.items() if _is_wrong(path.parent, name, digest)]
     return found, {path.parent / name: name not in wrong for name in expected}
 
 

@@ -86,19 +86,26 @@ def compute(job: Job, hydra: Sequence[str], problems: Problems) -> Outcome:
     outcome = Outcome()
     store = Store(job.config.output_root)
     folders = {seed: store.run(run_id) for seed, run_id in job.run_ids.items()}
-    done = [seed for seed, folder in folders.items() if folder.summary() is not None]
-    outcome.skipped += [job.run_ids[seed] for seed in done]
     overrides = [*hydra, *job.overrides]
+    try:
+        done = [seed for seed, folder in folders.items() if folder.summary() is not None]
+    except StorageError as error:  # they may be done: nothing is written into them
+        outcome.failures.append(Failure.of(error, overrides, job.run_ids))
+        return outcome
+    outcome.skipped += [job.run_ids[seed] for seed in done]
     with ExitStack() as locks:
         missing = {seed: folder for seed, folder in folders.items() if seed not in done}
         try:
             mine = take_locks(missing, locks)
+            # Another process may have finished a run between the look and the lock.
+            late = [seed for seed, folder in mine.items() if folder.summary() is not None]
+        except StorageError as error:
+            outcome.failures.append(Failure.of(error, overrides, job.run_ids))
+            return outcome
         except (OSError, UserError) as error:
             _Computation(job.config, overrides, folders, missing, outcome).fail(error)
             return outcome
         outcome.locked += [job.run_ids[seed] for seed in folders if seed not in done and seed not in mine]
-        # Another process may have finished a run between the look and the lock.
-        late = [seed for seed, folder in mine.items() if folder.summary() is not None]
         outcome.skipped += [job.run_ids[seed] for seed in late]
         left = {seed: folder for seed, folder in mine.items() if seed not in late}
         if left:

@@ -16,7 +16,7 @@ from runner.execution.compiling.compiled_stepper import stepper_from
 from runner.execution.errors import DivergenceError
 from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
-from runner.files.checkpoint import UnusableCheckpointError, from_plain, to_plain
+from runner.files.checkpoint import UnusableCheckpointError, from_plain, of_the_moment, to_plain
 from runner.problem.build import Problem, beta, label
 from runner.store.arrays.pictures import Pictures, suite_pictures
 from runner.tasks.runs import SeedError
@@ -195,6 +195,8 @@ class Sampling:
         except UnusableCheckpointError:
             raise
         except Exception as error:
+            if of_the_moment(error):
+                raise
             raise UnusableCheckpointError("does not fit this run") from error
 
     def not_a_number(self) -> list[int]:

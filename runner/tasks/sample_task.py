@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
-from runner.config.run_settings import UNLISTED
+from runner.config.run_settings import UNLISTED, without_values
 from runner.models.learned_values import check_training
 from runner.problem.sample_settings import sample_settings
 from runner.tasks.runs import Runs, Trial
@@ -42,12 +42,7 @@ class Sample(Task):
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without the keys that earlier versions had not, where their values change nothing (`UNLISTED`)."""
-        kept = {
-            key: value
-            for key, value in parts["task"].items()
-            if f"task.{key}" not in UNLISTED or value != UNLISTED[f"task.{key}"]
-        }
-        return super().identity(config, {**parts, "task": kept})
+        return super().identity(config, {**parts, "task": without_values(parts["task"], UNLISTED)})
 
     def work(self, config: DictConfig) -> int:
         """Steps times chains."""

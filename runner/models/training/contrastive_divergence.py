@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from runner.execution.live import Point, say_recorded
-from runner.files.checkpoint import UnusableCheckpointError
+from runner.files.checkpoint import UnusableCheckpointError, of_the_moment
 from runner.models.training.batches import Batches, TrainingImages
 from runner.models.training.divergence_check import check_divergence
 from runner.models.training.history import TrainingHistory
@@ -221,6 +221,8 @@ class Training:
         except UnusableCheckpointError:
             raise
         except Exception as error:
+            if of_the_moment(error):
+                raise
             raise UnusableCheckpointError("does not fit this training") from error
 
     def _recipe(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from runner.execution.errors import unknown
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.figure_shape import Role
 from runner.report.numerals import numeral
-from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, explanations
+from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, explanations, notes_on_runs
 from runner.report.page.terminal import BEST, named_best
 from runner.report.selection.grid import Grid
 from runner.report.table_shape import Direction, MetricShape
@@ -68,7 +68,8 @@ def show_grid(
     said = explanations(grid.shape, shown, marked=_names_samplers(grid))
     if text := named_best(" ".join([*_averaged(grid), *said]), best):
         console.print(Text(text, style="dim"))
-    for note in (*_of_data(grid), *grid.shape.notes):
+    of_runs = notes_on_runs(grid.results.threads, grid.results.sources)
+    for note in (*_of_data(grid), *grid.shape.notes, *of_runs):
         console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:

@@ -14,6 +14,15 @@ from runner.report.page.layout import Page
 from runner.report.page.markdown import markdown
 
 
+def has_numbers(folder: Path) -> bool:
+    """Whether a table was rendered into `folder` that has a mean; published numbers beside it are none."""
+    path = folder / "table.csv"
+    if not path.is_file():
+        return False
+    with path.open(newline="", encoding="utf-8") as file:
+        return any(record.get("mean") for record in csv.DictReader(file))
+
+
 def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Page) -> list[str]:
     """Writes `records` and `page` into `folder`; the names of the files.
 

@@ -50,8 +50,13 @@ def redraw(shape: TableShape, results: Results, folder: Path, command: str = "")
     if damaged := damaged_files(folder):
         raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
     digests = read_json(folder / DIGESTS)
+    if digests is None and (folder / "table.csv").exists():
+        raise UserError(
+            f"The record {folder} has no {DIGESTS}, as those of 0.1.0, so that nobody can tell whether its "
+            "numbers were edited: --record writes it anew where its runs are done."
+        )
     if digests is None or "table.csv" not in digests[FILES]:
-        raise UserError(f"There is no recorded table with {DIGESTS} in {folder}.")
+        raise UserError(f"There is no recorded table in {folder}.")
     recorded = recorded_results(results, folder)
     whole = recorded.seed_values and recorded.said is not None
     if whole:

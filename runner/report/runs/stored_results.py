@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from metrics.inference.few_seeds import Interval, interval
 from runner.catalogue.metric_paths import own_metrics
+from runner.execution.errors import UserError
 from runner.integrity.source import named
 from runner.report.runs.experiment_run import Run
 from runner.tasks.task import task_of
@@ -123,7 +124,7 @@ class Results:
     def random(self) -> bool:
         """Whether a seed changes the numbers of any run."""
         if self.random_runs is None:
-            return any("task" not in run.config or task_of(run.config).random for run in self.runs)
+            return any(map(_is_random, self.runs))
         return self.random_runs
 
     @property
@@ -201,6 +202,14 @@ class Results:
     def expected(self) -> int:
         """Number of distinct runs of the experiment."""
         return sum(self.counts.values())
+
+
+def _is_random(run: Run) -> bool:
+    """Whether a seed changes the numbers of `run`; supposed where there is no task, or its class is gone."""
+    try:
+        return "task" not in run.config or task_of(run.config).random
+    except UserError:
+        return True
 
 
 def _by_seed(found: Iterable[tuple[int, float | None]]) -> dict[int, float]:

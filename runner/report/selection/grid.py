@@ -11,7 +11,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from runner.config.experiments.same_jobs import NO_PART
-from runner.config.run_settings import METRIC, TUNING, WITHOUT_IS_KNOWN, Settings
+from runner.config.run_settings import METRIC, TUNING, Settings, absence_tells, value_shown
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
 from runner.report.runs.experiment_run import IMAGES, Run, drawn_by_reference
@@ -24,9 +24,6 @@ from runner.report.table_shape import ColumnShape, RowShape, TableShape
 
 BESIDE = {METRIC: "target", TUNING: "sampler"}
 """Of groups that have no one option: the setting that must be the same where their own are compared."""
-
-UNSET = {"task.dataset": "the model's own"}
-"""What it means that a setting of this name is null, where a table would show that."""
 
 NONE = "no {}"
 """What runs are called that read none of a group, as of a sampler."""
@@ -125,8 +122,8 @@ def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
     labels, settings = [], dict[str, Settings]()
     for run in runs:
         row, column = _label(run.settings, inner, "sampler"), _label(run.settings, outer, "target")
-        settings[row] = {key: _value(run.settings, key) for key in inner}
-        settings[column] = {key: _value(run.settings, key) for key in outer}
+        settings[row] = {key: value_shown(run.settings, key) for key in inner}
+        settings[column] = {key: value_shown(run.settings, key) for key in outer}
         labels.append((row, column))
     return Places([*outer, *inner], labels, settings)
 
@@ -136,7 +133,8 @@ def varied_keys(settings: Sequence[Settings]) -> list[str]:
 
     A setting that another one of its group decides, as ``task.burn_in`` follows ``task.steps``, is left out,
     and so is one that is no part of a run's identity, as ``threads``.
-    Options of a metric may vary with the target, and the effort of tuning with the sampler.
+    Options of a metric may vary with the target, and the effort of tuning with the sampler. Runs that lack a
+    setting which others of the same option and task have vary in it, as runs of an earlier version may.
     """
     varied: list[str] = []
     for key in dict.fromkeys(key for each in settings for key in each if key not in NO_PART):
@@ -144,13 +142,24 @@ def varied_keys(settings: Sequence[Settings]) -> list[str]:
         beside = (BESIDE.get(group, group), "scale") if "." in key else ()
         values: dict[tuple[Any, ...], set[Any]] = {}
         for each in settings:
-            if "." not in key or key in each or key in WITHOUT_IS_KNOWN:
+            if "." not in key or key in each:
                 values.setdefault(tuple(each.get(name) for name in beside), set()).add(each.get(key))
-        if any(len(found) > 1 for found in values.values()):
+        if any(len(found) > 1 for found in values.values()) or _only_some_have(key, settings):
             earlier = [name for name in varied if name.split(".", 1)[0] == group]
             if not any(_decides(name, key, settings) for name in earlier if "." in name):
                 varied.append(key)
     return [key for key in varied if key != "scale" or not _follows(key, varied, settings)]
+
+
+def _only_some_have(key: str, settings: Sequence[Settings]) -> bool:
+    """Whether the setting `key` tells runs that have it from runs of the same option and task without it."""
+    if not absence_tells(key):
+        return False
+    having: dict[tuple[Any, ...], set[bool]] = {}
+    for each in settings:
+        options = (each.get(name) for name in (key.split(".", 1)[0], "task", "scale"))
+        having.setdefault(tuple(options), set()).add(key in each)
+    return any(len(found) > 1 for found in having.values())
 
 
 def _decides(one: str, other: str, settings: Sequence[Settings]) -> bool:
@@ -178,14 +187,8 @@ def _label(settings: Settings, keys: Sequence[str], group: str) -> str:
     """The option of `group` and the varied settings: ``dmala, step_size=0.3``."""
     parts = [str(settings.get(group, NONE.format(group)))]
     named = [key for key in keys if key != group and key in settings]
-    parts += [f"{key.split('.', 1)[-1]}={_value(settings, key)}" for key in named]
+    parts += [f"{key.split('.', 1)[-1]}={value_shown(settings, key)}" for key in named]
     return ", ".join(parts)
-
-
-def _value(settings: Settings, key: str) -> Any:
-    """What the setting `key` is in a table; nothing where there is none."""
-    value = settings.get(key, "")
-    return UNSET.get(key) if value is None else value
 
 
 def ordered(labels: Mapping[str, Any], settings: Mapping[str, Settings]) -> list[str]:

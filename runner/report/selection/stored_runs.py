@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.config.run_settings import Settings, settings_computed, unlisted_settings
+from runner.config.run_settings import Settings, unlisted_settings
+from runner.models.computed_settings import settings_computed
 from runner.store.final_values import final_values
 from runner.store.run_folder import COSTS, RunFolder
 from runner.store.run_store import Store

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from runner.config.experiments.same_jobs import NO_PART
-from runner.config.run_settings import METRIC, UNLISTED, WITHOUT_IS_KNOWN
+from runner.config.run_settings import METRIC, UNLISTED, absence_tells, value_shown
 from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
 from runner.report.figures.sampler_looks import look_of
@@ -46,7 +46,7 @@ def runs_script(
     A setting that is the same in all runs is left out. Texts are places in a list of values, metrics and
     costs are numbers or null. Runs of the same chains, such as those of other metrics, have the same number
     in ``same``: they are one to a mean over seeds. Settings in ``without`` tell runs without them from those
-    with them.
+    of the same options with them.
 
     Args:
         commands: a short name of each command that started runs.
@@ -71,13 +71,13 @@ def runs_script(
         "sweep": [commands.get(str(run.about.get("command")), "none") for run in runs],
         "tags": [run.about.get("tags", "none") for run in runs],
         "seed": [run.seed for run in runs],
-        **{key: [each.get(key) for each in settings] for key in keys},
+        **{key: [value_shown(each, key) if key in each else None for each in settings] for key in keys},
     }
     content = {
         "ids": [run.run_id for run in runs],
         "keys": {key: _coded(values, further.get(key, ())) for key, values in described.items()},
         "same": _coded([_chains_of(run) for run in runs])["at"],
-        "without": WITHOUT_IS_KNOWN,
+        "without": [key for key in keys if absence_tells(key)],
         "metrics": {name: [run.metrics.get(name) for run in runs] for name in names},
         "costs": {key: [run.costs.get(key) for run in runs] for key in ("evaluations", "seconds")},
         "steps": [run.costs.get("steps") for run in runs],

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from runner.catalogue.metric_paths import own_metrics
-from runner.config.run_settings import Settings, settings_computed
+from runner.config.run_settings import Settings
 from runner.files.atomic_files import read_json
 from runner.loggers.run_names import run_name
+from runner.models.computed_settings import settings_computed
 from runner.store.final_values import final_values
 from runner.store.run_folder import COSTS, RunFolder
 

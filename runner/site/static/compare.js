@@ -42,13 +42,19 @@
   };
 
   // Settings that differ between chosen runs with the same option of their group: what tells them apart besides the seed.
+  // Of some it also does which runs have none, among those of the same task.
   const varied = (found) => Object.keys(runs.keys).filter((key) => {
     if (["seed", "sweep", "tags", "status", "experiment", "table", "threads"].includes(key)) return false;
-    const group = key.includes(".") ? key.split(".")[0] : null, seen = new Map();
+    const group = key.includes(".") ? key.split(".")[0] : null, seen = new Map(), having = new Map();
     for (const run of found) {
       const given = runs.keys[key].at[run];
-      if (group && given < 0 && !runs.without.includes(key)) continue;
       const beside = group ? `${runs.keys[group]?.at[run]} ${runs.keys.scale?.at[run]}` : "";
+      if (group && runs.without.includes(key)) {
+        const alike = `${beside} ${runs.keys.task?.at[run]}`;
+        if (having.has(alike) && having.get(alike) !== given >= 0) return true;
+        having.set(alike, given >= 0);
+      }
+      if (group && given < 0) continue;
       if (!seen.has(beside)) seen.set(beside, given);
       else if (seen.get(beside) !== given) return true;
     }

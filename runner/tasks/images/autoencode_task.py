@@ -10,6 +10,7 @@ from omegaconf import DictConfig
 
 from runner.config.construct import errors_at
 from runner.config.key_group import node
+from runner.config.run_settings import LATER, without_values
 from runner.execution.errors import UserError
 from runner.tasks.images.fit_settings import autoencoder_values
 from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
@@ -88,13 +89,9 @@ class Autoencode(ImageTask):
         return {"mse": "min", "psnr": "max", "ssim": "max", "pixel_log_likelihood": "max"}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
+        """Without the values that mean what was done before there was a key (`LATER`)."""
         parts = super().identity(config, parts)
-        # Values that mean what was done before there was a key are no part of an id.
-        task = {key: value for key, value in parts["task"].items() if (key, value) != ("test", BINARY)}
-        network = task.get("autoencoder")
-        if isinstance(network, dict) and network.get("code") is None:
-            task["autoencoder"] = {key: value for key, value in network.items() if key != "code"}
-        return {**parts, "task": task}
+        return {**parts, "task": without_values(parts["task"], LATER["autoencode"])}
 
     def why_unread(self, config: DictConfig, key: str) -> str | None:
         """What makes a sampler's images, and what is done to test images of another kind."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 
-from runner.config.run_settings import settings_computed
 from runner.execution.devices import device_type
 from runner.integrity.source import tuned_elsewhere
 from runner.library.selected_runs import load_runs
+from runner.models.computed_settings import settings_computed
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
@@ -19,6 +21,7 @@ from runner.report.published import published_numbers
 from runner.report.runs.stored_results import Results
 from runner.report.selection.grid import grid_of
 from runner.report.selection.stored_runs import stored_runs
+from runner.report.selection_table import show_runs
 from runner.site.index.run_entry import run_entry_of
 from tests.support.commands import finished as ended
 from tests.support.commands import one
@@ -115,3 +118,23 @@ def test_a_device_of_another_type_is_one_of_its_own() -> None:
     assert settings_computed(config, manifest)["device"] == "cuda"
     assert settings_computed({"device": "cpu"}, manifest)["device"] == "cpu"
     assert settings_computed(config, None)["device"] == device_type("auto")
+
+
+def test_a_table_of_runs_says_on_the_terminal_what_its_files_say_of_versions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where a version had the class of the task elsewhere, or a task of one's own is gone."""
+    small = ("target=bernoulli4", "sampler=gibbs", "task.steps=10", "task.chains=2", "metric=acceptance")
+    root = ended(tmp_path, "-m", *small, "task.burn_in=0", "seed=0,1")
+    runs = []
+    for run, name in zip(stored_runs(root), ("a1", "b2"), strict=True):
+        assert run.summary is not None
+        task = {**run.config["task"], "_target_": f"runner.tasks.{name}.Gone"}
+        sources = [{"source": name, "commit": None}]
+        config, summary = {**run.config, "task": task}, {**run.summary, "sources": sources}
+        runs.append(replace(run, config=config, summary=summary))
+    capsys.readouterr()
+    show_runs(runs, "two versions")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "of 2 versions of the source code (a1: 1 run; b2: 1 run)" in said
+    assert "n = 2 seeds" in said

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metrics.inference.few_seeds import interval
-from runner.config.run_settings import UNLISTED, WITHOUT_IS_KNOWN
+from runner.config.run_settings import UNLISTED, Settings
 from runner.report.selection.grid import varied_keys
 from runner.site.content.charts import said_of
 from runner.site.content.curves import Curve
@@ -18,15 +18,31 @@ from tests.support.site.run_entries import GIBBS, seeds
 BARS, CURVES = "view=bars&metric=tv", "view=curves&metric=tv&along=step"
 
 
-@pytest.mark.parametrize("key", WITHOUT_IS_KNOWN)
-def test_runs_on_other_files_are_other_rows_as_in_a_table(key: str, tmp_path: Path) -> None:
-    """Those on the files that are known have no digest of them."""
-    other = GIBBS | {key: "sha256:ab"}
-    assert varied_keys([GIBBS, other]) == [key]
-    runs = [*seeds(0, GIBBS, 0.1, 0.2, 0.3), *seeds(3, other, 0.5, 0.6, 0.7)]
+@pytest.mark.parametrize(
+    ("before", "key", "after"),
+    [
+        (GIBBS, "target.data.content", "sha256:ab"),
+        (GIBBS, "sampler.code", "12ab34cd"),
+        (GIBBS | {"tuning.effort": None}, "tuning.effort", 0.05),
+    ],
+)
+def test_runs_on_other_files_or_without_a_key_are_other_rows_as_in_a_table(
+    before: Settings, key: str, after: str | float, tmp_path: Path
+) -> None:
+    """Those on the files that are known have no digest of them, and those of earlier versions lack keys."""
+    other = GIBBS | {key: after}
+    assert varied_keys([before, other]) == [key]
+    runs = [*seeds(0, before, 0.1, 0.2, 0.3), *seeds(3, other, 0.5, 0.6, 0.7)]
     means = compare_page(tmp_path, runs, BARS).means
     assert [said.rpartition(", ")[2] for said in means.values()] == ["n = 3", "n = 3"]
-    assert any("sha256:ab" in row for row in means)
+    assert any(str(after) in row for row in means)
+
+
+def test_a_key_that_another_task_does_not_read_makes_no_rows(tmp_path: Path) -> None:
+    learned = GIBBS | {"task": "learn"}
+    sampled = GIBBS | {"task": "sample", "target.model_seed": 0}
+    runs = [*seeds(0, learned, 0.1, 0.2), *seeds(2, sampled, 0.5, 0.6)]
+    assert list(compare_page(tmp_path, runs, BARS).means) == ["gibbs, task learn", "gibbs, task sample"]
 
 
 def test_a_setting_that_only_some_samplers_have_makes_no_rows_of_its_own(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from runner.report.recorded.seed_values import read_labelled, read_seed_values, 
 from runner.report.runs.gathered import exact_values
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
-from runner.store.folder_digests import damaged_files, write_digests
+from runner.store.folder_digests import DIGESTS, damaged_files, write_digests
 from tests.support.tables import finished, shape_from
 
 BLOCK = """
@@ -177,5 +177,14 @@ def test_a_damaged_record_is_left_as_it_is(record: Path, shape: TableShape) -> N
 
 
 def test_a_record_that_is_not_there_is_a_sentence(tmp_path: Path, shape: TableShape) -> None:
-    with pytest.raises(UserError, match=r"There is no recorded table with digests\.json in"):
+    with pytest.raises(UserError, match=r"There is no recorded table in"):
         redraw(shape, gone(results()), tmp_path / "none")
+
+
+def test_a_record_of_a_version_without_digests_is_left_as_it_is(record: Path, shape: TableShape) -> None:
+    """Its table is there, and `make verdicts` reads it."""
+    (record / DIGESTS).unlink()
+    said = r"has no digests\.json, as those of 0\.1\.0, .*: --record writes it anew where its runs are done\."
+    with pytest.raises(UserError, match=said):
+        redraw(shape, gone(results()), record)
+    assert (record / "figure.png").read_text() == "old"
