@@ -41,6 +41,9 @@ CODE = "code"
 CLASS = "_target_"
 """The key of the dotted path of a class, a setting where it is the user's own; options tell ours."""
 
+EXCHANGED = ("kernel", "sampler")
+"""Nodes inside a group whose class a user may exchange for another of ours: a setting by its name."""
+
 CONTENT = "content"
 """Where the written configuration of a run has digests of the files of its target, by their keys."""
 
@@ -156,9 +159,17 @@ def _leaves(node: Mapping[str, Any], prefix: str) -> Settings:
     for name, value in node.items():
         if isinstance(value, Mapping):
             leaves |= _leaves(value, f"{prefix}.{name}")
-        elif name != "name" and not (name == CLASS and str(value).startswith(PROJECT)):
+        elif name == CLASS and str(value).startswith(PROJECT):
+            if "." in prefix and prefix.endswith(EXCHANGED):
+                leaves[f"{prefix}.{name}"] = _class_name(value)
+        elif name != "name":
             leaves[f"{prefix}.{name}"] = as_setting(value)
     return leaves
+
+
+def _class_name(path: Any) -> str:
+    """That of a class of ours, which may move without another id."""
+    return str(path).rsplit(".", 1)[-1]
 
 
 def as_setting(value: Any) -> Any:
@@ -167,7 +178,9 @@ def as_setting(value: Any) -> Any:
 
 
 def as_named(wanted: Any, key: str, settings: Mapping[str, Any]) -> Any:
-    """`wanted` as `settings` have `key`: a file by its name, where a path may have been written."""
+    """`wanted` as `settings` have `key`: a file or a class of ours by its name, where a path was written."""
+    if key.endswith(f".{CLASS}") and str(wanted).startswith(PROJECT):
+        return _class_name(wanted)
     by_name = key in BY_NAME and f"{key}.{CONTENT}" in settings and isinstance(wanted, str)
     return file_name(wanted) if by_name else wanted
 

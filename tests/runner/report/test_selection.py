@@ -14,12 +14,13 @@ from typing import Any, cast
 
 import pandas as pd
 import pytest
+from omegaconf import OmegaConf
 
 import runner
 from metrics.reserved_names import RESERVED
 from runner import status, table
 from runner.config.compose import compose
-from runner.config.run_settings import changed_settings, flat_settings
+from runner.config.run_settings import as_named, changed_settings, flat_settings
 from runner.execution.command_line import with_config_dir
 from runner.execution.errors import UserError
 from runner.library.selected_runs import load_runs, selected_runs
@@ -621,6 +622,23 @@ def test_draws_that_no_sampler_made_do_not_compete(
 def test_a_setting_that_a_sampler_lacks_is_no_value_of_it(store: Path) -> None:
     grid = grid_of(stored_runs(store), "all")
     assert grid.settings["gibbs"]["sampler.step_size"] == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "other"),
+    [
+        ("sampler.kernel._target_", "samplers.continuous.ula.ULA"),
+        ("target.training.sampler._target_", "samplers.discrete.gibbs.Gibbs"),
+    ],
+)
+def test_another_kernel_of_ours_is_another_row(key: str, other: str) -> None:
+    """Runs of MALA and of ULA, which is not exact, were averaged."""
+    given = ["target=gaussian_mixture", "sampler=reld"] if key.startswith("sampler") else ["target=rbm"]
+    composed = [compose(given), compose([*given, f"{key}={other}"])]
+    usual, changed = (flat_settings(OmegaConf.to_container(each)) for each in composed)  # type: ignore[arg-type]
+    assert varied_keys([usual, changed]) == [key]
+    assert changed[key] == other.rsplit(".", 1)[-1]
+    assert as_named(other, key, changed) == changed[key], "a condition is written as the override was"
 
 
 def test_sorting_by_a_metric_without_a_direction_shows_it() -> None:
