@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
-from matplotlib.colors import to_hex, to_rgb
 from omegaconf import OmegaConf
 
 from runner.report.figure_shape import Role
@@ -128,8 +127,8 @@ def _darker(styles: dict[str, RowStyle], names: dict[str, str]) -> dict[str, Row
         light = 1 - DARKEST * before[name] / max(rows[name] - 1, 2)
         before[name] += 1
         if light < 1:
-            red, green, blue = to_rgb(style.colour)
-            shaded[row] = replace(style, colour=to_hex((light * red, light * green, light * blue)))
+            parts = bytes.fromhex(style.colour.removeprefix("#"))
+            shaded[row] = replace(style, colour=f"#{bytes(round(light * part) for part in parts).hex()}")
     return shaded
 
 
