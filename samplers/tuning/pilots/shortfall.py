@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from targets.spaces import Real
 
 NOISE = 3.0 * PRECISION
 """Share of the wanted acceptance by which one that a pilot reaches differs by chance."""
+
+SATURATED = 0.95
+"""Rejection of a swap above which it hardly says how far apart two neighbours are."""
 
 
 def shortfall(
@@ -76,21 +79,29 @@ class Missed:
         )
 
 
-def unseen_barrier(barrier: float, rungs: int, remedy: str) -> dict[str, Any]:
-    """A warning where the `barrier` that so many rungs found is but a lower bound; empty where it is not.
+def unseen_barrier(betas: Sequence[float], rejections: Sequence[float], remedy: str) -> dict[str, Any]:
+    """A warning where the barrier of a pilot's ladder is but a lower bound; empty where it is not.
 
     A rejection is 1 at most, however far apart two neighbours are, so what they add to the barrier is lost
-    the more, the more they reject.
+    the more, the more they reject: all of them by half and more, or one pair nearly always.
 
     Args:
+        betas: the ladder ``(K,)``.
+        rejections: of its neighbours ``(K - 1,)``; their sum is the barrier.
         remedy: what a user may give; in words, since a command names the keys of a ladder in two ways.
     """
-    most = rungs - 1
-    if barrier <= most / 2:
+    barrier, most, worst = sum(rejections), len(rejections), max(rejections)
+    bound = f"the barrier of {barrier:.1f} is a lower bound, since"
+    if barrier > most / 2:
+        sentence = f"{bound} the {len(betas)} rungs of the pilot see no more than {most}; give {remedy}"
+        return {WARNINGS: [sentence]}
+    if worst <= SATURATED:
         return {}
+    place = rejections.index(worst)
     sentence = (
-        f"the barrier of {barrier:.1f} is a lower bound, since the {rungs} rungs of the pilot see no more "
-        f"than {most}; give {remedy}"
+        f"{bound} the pilot rejects {worst:.0%} of the swaps between beta={betas[place]:.4g} and "
+        f"{betas[place + 1]:.4g}, which hides how far apart they are; give {remedy}, or the target on "
+        "another scale"
     )
     return {WARNINGS: [sentence]}
 
