@@ -27,18 +27,19 @@ def shortfall(
 
     A step size falls short where it lies at an end of what is tried and its acceptance is below half of the
     wanted one or, on the reals, another than the wanted one. In a discrete space the largest step is a nearly
-    uniform proposal, which no longer one would improve on.
+    uniform proposal, which no longer one would improve on. It also does where the search ended before
+    such an end, at another acceptance than the wanted one.
 
     Args:
         speeds: where replicas share one step size, and that of each is it times its speed ``(K,)``. The
             shortest one serves all of them, so others cannot fall short, and the warning names that.
     """
     assert found.reached is not None
+    assert found.unfinished is not None
     low, high = sought.reach(run.target)
-    short = found.reached < sought.wanted / 2
-    if isinstance(run.target.space, Real):
-        short = (found.reached - sought.wanted).abs() > NOISE * sought.wanted
-    short &= (found.sizes < 1.001 * low) | (found.sizes > 0.999 * high)
+    off = (found.reached - sought.wanted).abs() > NOISE * sought.wanted
+    far = off if isinstance(run.target.space, Real) else found.reached < sought.wanted / 2
+    short = far & ((found.sizes < 1.001 * low) | (found.sizes > 0.999 * high)) | off & found.unfinished
     times = found.sizes if speeds is None else found.sizes / speeds
     if speeds is not None:
         short &= times == times.min()
@@ -49,7 +50,8 @@ def shortfall(
     at = f" at beta={sought.betas[place]:.4g}" if len(sought.betas) > 1 else ""
     speed = 1.0 if speeds is None else float(speeds[place])
     tried, size = (low / speed, high / speed), float(times[place])
-    missed = Missed(name, tried, sought.wanted, size, float(found.reached[place]))
+    kind = Unfinished if found.unfinished[place] else Missed
+    missed = kind(name, tried, sought.wanted, size, float(found.reached[place]))
     return {"reached_acceptance": found.reached.tolist(), WARNINGS: [missed.sentence(at)]}
 
 
@@ -75,6 +77,21 @@ class Missed:
         return (
             f"no {self.name.replace('_', ' ')} from {low:g} to {high:g} is accepted with probability "
             f"{self.wanted:g}{at}: at {self.size:g} it is {self.reached:.2f}; "
+            f"give sampler.{self.name}, or {self.remedy}"
+        )
+
+
+@dataclass(frozen=True)
+class Unfinished(Missed):
+    """A search that ended at `size` before it had tried all."""
+
+    remedy: str = "a larger tuning.effort"
+
+    def sentence(self, at: str = "") -> str:
+        low, high = self.tried
+        return (
+            f"the search from {low:g} to {high:g} for a {self.name.replace('_', ' ')} that is accepted with "
+            f"probability {self.wanted:g}{at} ended early: at {self.size:g} it is {self.reached:.2f}; "
             f"give sampler.{self.name}, or {self.remedy}"
         )
 
