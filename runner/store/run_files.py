@@ -61,6 +61,7 @@ class RunResult:
         notes: footnotes to the numbers, such as that a data set is a subset.
         model: the file of the model that was sampled, learned or evaluated.
         rungs: what a ladder did by rung, see `metrics.mixing.swaps.rates_by_rung`.
+        tuning: what the tuning of the sampler was, see `runner.problem.tuning_cache.tuned`; None without one.
         files: further files of the run, content by name.
     """
 
@@ -75,6 +76,7 @@ class RunResult:
     notes: Sequence[str] = ()
     model: str | None = None
     rungs: Mapping[str, list[float]] | None = None
+    tuning: Mapping[str, Any] | None = None
     files: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -111,12 +113,12 @@ def finish_run(
     """Writes rows, summary and further files of one run.
 
     Args:
-        about: what the summary says besides the result: its `settings`, its `tuning`, and the `sources` that
-            computed it, more than one where the source code changed during an interruption.
+        about: what the summary says besides the result: its `settings`, and the `sources` that computed it,
+            more than one where the source code changed during an interruption.
     """
     rows = rows_of(result, folder.run_id, config.experiment or "")
     summary = summary_of(result, folder.run_id) | about
-    summary["notes"] += mixture(about["sources"]) + tuned_elsewhere(about["sources"], about["tuning"])
+    summary["notes"] += mixture(about["sources"]) + tuned_elsewhere(about["sources"], result.tuning)
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
         pictures = partial(stored_pictures, folder.path) if record is result.records[-1] else None

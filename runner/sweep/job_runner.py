@@ -173,7 +173,7 @@ class _Computation:
                 if (folder := wanted.get(result.seed)) is not None:
                     folder.lock.require()
                     sources = sources_of(batch.checkpoint)
-                    about = {"settings": told["settings"], "tuning": runs.tuning, "sources": sources}
+                    about = {"settings": told["settings"], "sources": sources}
                     finish_run(self.config, result, folder, manifests[result.seed], logger, about)
                     del self.left[result.seed]
                     self.outcome.done.append(folder.run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from runner.execution.errors import RunError
 
@@ -55,11 +55,6 @@ class Runs(Protocol):
     @property
     def together(self) -> bool:
         """Whether several seeds may share a batch."""
-        ...
-
-    @property
-    def tuning(self) -> dict[str, Any] | None:
-        """What the tuning of the sampler was; None where nothing was tuned."""
         ...
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:

@@ -63,7 +63,7 @@ class SampledRuns:
         with completed(lambda: begin(problem, batch.seeds), plan) as run:
             for place, seed in enumerate(batch.seeds):
                 files = suite_files(run.suite, place, problem.image_shape)
-                yield replace(run_result(run, seed), files=files)
+                yield replace(run_result(run, seed), files=files, tuning=self.tuning)
 
 
 def _bytes(problem: Problem) -> int:

@@ -192,7 +192,6 @@ class _SeedBySeed:
     store: Store
     problems: Problems
     together: bool = False
-    tuning: dict[str, Any] | None = None
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         for seed, folder in batch.folders.items():

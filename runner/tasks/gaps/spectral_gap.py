@@ -74,14 +74,15 @@ class SpectralGap(PerSeedTask):
         from runner.tasks.gaps.diffusion_gap import of_diffusion, of_theory
         from runner.tasks.gaps.kernel_gap import of_kernel
 
-        started = time.monotonic()
         task = node(config, "task")
         method = _method(task)
-        exact = True
+        exact, tuning = True, None
         notes: tuple[str, ...] = ()
+        if method == KERNEL:
+            problem, tuning = tuned(with_trained_target(problems.of(_sampling(config)), store), store)
+        started = time.monotonic()
         with errors_at("task", task):
             if method == KERNEL:
-                problem, _ = tuned(with_trained_target(problems.of(_sampling(config)), store), store)
                 values, exact, notes = of_kernel(problem, task), problem.kernel.exact, problem.notes
             elif method in THEORY:
                 values = of_theory(build_target(config), method, task)
@@ -96,6 +97,7 @@ class SpectralGap(PerSeedTask):
             wall_seconds=seconds,
             exact=exact,
             notes=notes,
+            tuning=tuning,
         )
 
 

@@ -47,8 +47,8 @@ class Images:
     Attributes:
         pixels: zeros and ones, uint8, ``(n, height, width)``.
         folder: where they lie, and the networks that are fitted to them.
-        report: target, sampler, steps, evaluations, seconds, exact, axes, notes, model, and the `values`
-            measured while they were made.
+        report: target, sampler, steps, evaluations, seconds, exact, axes, notes, model, the `values`
+            measured while they were made, and the `tuning` of a sampler.
     """
 
     pixels: Tensor
@@ -83,6 +83,7 @@ class Images:
             axes=made["axes"],
             notes=[*made["notes"], *notes],
             model=made["model"],
+            tuning=made.get("tuning"),
         )
 
 

@@ -71,7 +71,7 @@ class TunedLadder:
             "pilot_ladder": self.pilot_ladder,
             "pilot_rejections": self.rejections,
             "optimal_replicas": self.optimal,
-            **unseen_barrier(self.barrier[-1], len(self.pilot_ladder), remedy),
+            **unseen_barrier(self.pilot_ladder, self.rejections, remedy),
         }
 
 

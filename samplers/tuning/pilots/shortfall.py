@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,9 @@ from targets.spaces import Real
 NOISE = 3.0 * PRECISION
 """Share of the wanted acceptance by which one that a pilot reaches differs by chance."""
 
+SATURATED = 0.95
+"""Rejection of a swap above which it hardly says how far apart two neighbours are."""
+
 
 def shortfall(
     run: PilotRun[Any], sought: Sought, found: StepSizes, speeds: Tensor | None = None
@@ -24,18 +27,19 @@ def shortfall(
 
     A step size falls short where it lies at an end of what is tried and its acceptance is below half of the
     wanted one or, on the reals, another than the wanted one. In a discrete space the largest step is a nearly
-    uniform proposal, which no longer one would improve on.
+    uniform proposal, which no longer one would improve on. It also does where the search ended before
+    such an end, at another acceptance than the wanted one.
 
     Args:
         speeds: where replicas share one step size, and that of each is it times its speed ``(K,)``. The
             shortest one serves all of them, so others cannot fall short, and the warning names that.
     """
     assert found.reached is not None
+    assert found.unfinished is not None
     low, high = sought.reach(run.target)
-    short = found.reached < sought.wanted / 2
-    if isinstance(run.target.space, Real):
-        short = (found.reached - sought.wanted).abs() > NOISE * sought.wanted
-    short &= (found.sizes < 1.001 * low) | (found.sizes > 0.999 * high)
+    off = (found.reached - sought.wanted).abs() > NOISE * sought.wanted
+    far = off if isinstance(run.target.space, Real) else found.reached < sought.wanted / 2
+    short = far & ((found.sizes < 1.001 * low) | (found.sizes > 0.999 * high)) | off & found.unfinished
     times = found.sizes if speeds is None else found.sizes / speeds
     if speeds is not None:
         short &= times == times.min()
@@ -46,7 +50,8 @@ def shortfall(
     at = f" at beta={sought.betas[place]:.4g}" if len(sought.betas) > 1 else ""
     speed = 1.0 if speeds is None else float(speeds[place])
     tried, size = (low / speed, high / speed), float(times[place])
-    missed = Missed(name, tried, sought.wanted, size, float(found.reached[place]))
+    kind = Unfinished if found.unfinished[place] else Missed
+    missed = kind(name, tried, sought.wanted, size, float(found.reached[place]))
     return {"reached_acceptance": found.reached.tolist(), WARNINGS: [missed.sentence(at)]}
 
 
@@ -76,21 +81,44 @@ class Missed:
         )
 
 
-def unseen_barrier(barrier: float, rungs: int, remedy: str) -> dict[str, Any]:
-    """A warning where the `barrier` that so many rungs found is but a lower bound; empty where it is not.
+@dataclass(frozen=True)
+class Unfinished(Missed):
+    """A search that ended at `size` before it had tried all."""
+
+    remedy: str = "a larger tuning.effort"
+
+    def sentence(self, at: str = "") -> str:
+        low, high = self.tried
+        return (
+            f"the search from {low:g} to {high:g} for a {self.name.replace('_', ' ')} that is accepted with "
+            f"probability {self.wanted:g}{at} ended early: at {self.size:g} it is {self.reached:.2f}; "
+            f"give sampler.{self.name}, or {self.remedy}"
+        )
+
+
+def unseen_barrier(betas: Sequence[float], rejections: Sequence[float], remedy: str) -> dict[str, Any]:
+    """A warning where the barrier of a pilot's ladder is but a lower bound; empty where it is not.
 
     A rejection is 1 at most, however far apart two neighbours are, so what they add to the barrier is lost
-    the more, the more they reject.
+    the more, the more they reject: all of them by half and more, or one pair nearly always.
 
     Args:
+        betas: the ladder ``(K,)``.
+        rejections: of its neighbours ``(K - 1,)``; their sum is the barrier.
         remedy: what a user may give; in words, since a command names the keys of a ladder in two ways.
     """
-    most = rungs - 1
-    if barrier <= most / 2:
+    barrier, most, worst = sum(rejections), len(rejections), max(rejections)
+    bound = f"the barrier of {barrier:.1f} is a lower bound, since"
+    if barrier > most / 2:
+        sentence = f"{bound} the {len(betas)} rungs of the pilot see no more than {most}; give {remedy}"
+        return {WARNINGS: [sentence]}
+    if worst <= SATURATED:
         return {}
+    place = rejections.index(worst)
     sentence = (
-        f"the barrier of {barrier:.1f} is a lower bound, since the {rungs} rungs of the pilot see no more "
-        f"than {most}; give {remedy}"
+        f"{bound} the pilot rejects {worst:.0%} of the swaps between beta={betas[place]:.4g} and "
+        f"{betas[place + 1]:.4g}, which hides how far apart they are; give {remedy}, or the target on "
+        "another scale"
     )
     return {WARNINGS: [sentence]}
 

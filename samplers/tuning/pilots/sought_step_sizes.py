@@ -83,6 +83,8 @@ class StepSizes:
         evaluations: of the target, per chain.
         reached: the acceptance at `sizes` by the closer look, ``(K,)``: the wanted one, but where all that it
             tried were accepted less, or all more; None without such a look.
+        unfinished: where that look ended before it had found the wanted one or an end of what is worth
+            trying, ``(K,)``; None without it.
     """
 
     sizes: Tensor
@@ -90,16 +92,21 @@ class StepSizes:
     theta: Tensor
     evaluations: int
     reached: Tensor | None = None
+    unfinished: Tensor | None = None
 
     def part(self, places: Tensor) -> StepSizes:
         """Of some of the inverse temperatures."""
-        reached = None if self.reached is None else self.reached[places]
+
+        def some(values: Tensor | None) -> Tensor | None:
+            return None if values is None else values[places]
+
         return replace(
             self,
             sizes=self.sizes[places],
             acceptance=self.acceptance[:, places],
             theta=self.theta[places],
-            reached=reached,
+            reached=some(self.reached),
+            unfinished=some(self.unfinished),
         )
 
 

@@ -73,13 +73,14 @@ def closer_look(run: PilotRun[Any], sought: Sought, near: StepSizes, pilot: Pilo
     """A few candidates around those of `near`, by chains that go on from its states.
 
     It ends when the acceptances are known to `PRECISION`. Where they are all too high, or all too low, it
-    looks again, higher up or further down, as far as `Sought.reach` goes.
+    looks again, higher up or further down, as far as `Sought.reach` goes or `MOVES` looks come;
+    `StepSizes.unfinished` says where it wanted one more.
     """
     low, high = sought.reach(run.target)
     steps, spread = pilot.sizes(run)[1], torch.tensor(AROUND).to(run.target.like()).unsqueeze(-1)
     centre, sizes, theta, evaluations = near.sizes.to(spread), near.sizes.clone(), near.theta.clone(), 0
     acceptance = spread.new_zeros((len(AROUND), len(sizes)), dtype=torch.float64)
-    left = torch.arange(len(sizes))
+    left, unfinished = torch.arange(len(sizes)), torch.zeros(len(sizes), dtype=torch.bool)
     for _ in range(MOVES):
         candidates = (spread * centre).clamp(low, high)
         start = theta[left].expand(len(AROUND), *theta[left].shape)
@@ -92,12 +93,13 @@ def closer_look(run: PilotRun[Any], sought: Sought, near: StepSizes, pilot: Pilo
         below = (found.acceptance[0] < sought.wanted) & (candidates[0] > low)
         above = (found.acceptance[-1] >= sought.wanted) & (candidates[-1] < high)
         again = below | above
+        unfinished[left] = again.cpu()
         if not bool(again.any()):
             break
         centre, left = torch.where(below, candidates[0], candidates[-1])[again], left[again.cpu()]
     seen_last, wanted = acceptance.cpu(), torch.full_like(sizes, sought.wanted)
     reached = torch.where(seen_last[0] < wanted, seen_last[0], wanted).maximum(seen_last.amin(0))
-    return StepSizes(sizes, acceptance, theta, -(-evaluations // len(sizes)), reached)
+    return StepSizes(sizes, acceptance, theta, -(-evaluations // len(sizes)), reached, unfinished)
 
 
 def _tried(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from runner import load_runs
 from runner.execution.reached import duration
 from tests.support.commands import Call, summary
 
@@ -39,6 +40,40 @@ def test_a_step_size_out_of_reach_is_warned_of_by_every_command_that_uses_it(cal
         assert ended.err.count("warning: tuning mala to gaussian_mixture: no step size from 0.0001") == 1
     (result,) = tuning_results(Path("outputs")).values()
     assert result["report"]["reached_acceptance"] == [pytest.approx(0.0, abs=0.05)]
+
+
+DIGITS = (
+    *("target=rbm", "target.dataset=digits", "target.n_hidden=4", "target.training.iterations=5"),
+    *("target.ground_truth.steps=10", "target.ground_truth.keeps=2", "target.ground_truth.chains=10"),
+    *("sampler=dmala", "scale=smoke", "task.samples=130", "task.chains=20", "task.thinning=4"),
+)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        ("task=spectral_gap", "target=bernoulli4", "sampler=st_dmala", "scale=smoke"),
+        ("task=classify", "task.classifier.epochs=1", *DIGITS),
+        ("task=autoencode", "task.autoencoder.networks=1", "task.autoencoder.epochs=1", *DIGITS),
+    ],
+)
+def test_tasks_that_compute_each_seed_on_its_own_tell_of_their_tuning(
+    call: Call, task: tuple[str, ...]
+) -> None:
+    """Also the second one, which finds it; it is in the seconds of none."""
+    said = call(*task, "seed=0").out
+    ((name, result),) = tuning_results(Path("outputs")).items()
+    found = summary()
+    assert found["tuning"]["artefact"] == name
+    assert found["tuning"]["hyperparameters"] == result["hyperparameters"]
+    assert f"({result['evaluations']:,} evaluations)" in said
+    assert call(*task, "seed=1").status == 0
+    runs = load_runs()
+    assert len(runs) == 2
+    assert runs["tuned.step_size"].notna().all()
+    if "sampler=st_dmala" in task:
+        assert runs["seconds"].max() < result["seconds"]
+        assert found["wall_seconds"] < result["seconds"]
 
 
 def test_another_process_finds_the_same(call: Call) -> None:

@@ -244,6 +244,23 @@ def test_a_barrier_that_the_rungs_of_the_pilot_cannot_see_is_warned_of(
     assert "warnings" not in few
 
 
+def test_a_pair_that_hardly_ever_swaps_is_warned_of() -> None:
+    """All of the true barrier of 6 is between the last rung and beta=0; the pilot sees 1 of it."""
+    target = IndependentBits(d=30, spread=1e6).float()
+    report = tunable(ParallelTempering, Gibbs()).tune(target, Streams([0], "tuning")).report
+    assert (report["barrier"], report["pilot_rejections"][-1]) == (1.0, 1.0)
+    (sentence,) = report["warnings"]
+    assert sentence == (
+        "the barrier of 1.0 is a lower bound, since the pilot rejects 100% of the swaps between "
+        "beta=0.0007453 and 0, which hides how far apart they are; give a longer ladder, or more replicas "
+        "with hottest above 0, or the target on another scale"
+    )
+    spread = tunable(ParallelTempering, Gibbs(), replicas=20, hottest=1e-7)
+    report = spread.tune(target, Streams([0], "tuning"), effort=0.2).report
+    assert report["barrier"] == pytest.approx(5.6, abs=0.6), "what the warning says helps"
+    assert "warnings" not in report
+
+
 def test_a_given_number_of_replicas_is_kept() -> None:
     target = MixtureOfGaussians(components=8).float()
     sampler = tunable(ParallelTempering, DMALA(20.0), replicas=5, step_size=20.0)
