@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from runner.execution.errors import UserError
@@ -71,6 +72,9 @@ def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
     """
     number = 0
     for path in sorted(Path(output_root).glob("runs/*")):
+        with suppress(OSError):  # `read_json` says what the disk refuses
+            if experiment.encode() not in (path / "config.yaml").read_bytes():
+                continue  # to read it as YAML takes a hundred times as long
         summary = read_json(path / "summary.json") or {}
         if summary.get("status") != "done" or summary.get("schema") != SCHEMA:
             continue
