@@ -58,6 +58,8 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     """Writes modules of the package `ownpackage`, which lies in a folder of the search path."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    # Python takes bytecode for a file's own by its size and the second of its change.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def files(**modules: str) -> None:
         (tmp_path / "ownpackage").mkdir(exist_ok=True)
