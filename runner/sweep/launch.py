@@ -142,6 +142,8 @@ def _show(only: Job, outcome: Outcome) -> None:
 
 
 def _tuning_cost(summary: Mapping[str, Any]) -> str:
-    """``, tuning 159.6 s (10,900 evaluations)``; empty where nothing was tuned."""
+    """``, tuning 159.6 s (10,900 evaluations a chain)``; empty where nothing was tuned."""
     tuning = summary.get("tuning")
-    return f", tuning {tuning['seconds']:.1f} s ({tuning['evaluations']:,} evaluations)" if tuning else ""
+    if not tuning:
+        return ""
+    return f", tuning {tuning['seconds']:.1f} s ({tuning['evaluations']:,} evaluations a chain)"

@@ -25,7 +25,8 @@ class TuningResult:
 
     Attributes:
         hyperparameters: numbers and nested lists, fit for JSON; `Tunable.kernel_at` takes them.
-        evaluations: of the target, per pilot chain.
+        evaluations: of the target, per pilot chain: all rungs or levels counted; candidates that are tried
+            side by side, as step sizes are, count once, but those of ACS each.
         report: what a reader may want to know about the pilot, fit for JSON.
     """
 

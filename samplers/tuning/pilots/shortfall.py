@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from samplers.pilot_run import PilotRun
 from samplers.tuning.pilots.sought_step_sizes import PRECISION, Sought, StepSizes
 from samplers.tuning.tunable import WARNINGS
-from targets.spaces import Real
+from targets.spaces import Ordinal, Real
+from targets.target import Target
 
 NOISE = 3.0 * PRECISION
 """Share of the wanted acceptance by which one that a pilot reaches differs by chance."""
@@ -27,8 +29,10 @@ def shortfall(
 
     A step size falls short where it lies at an end of what is tried and its acceptance is below half of the
     wanted one or, on the reals, another than the wanted one. In a discrete space the largest step is a nearly
-    uniform proposal, which no longer one would improve on. It also does where the search ended before
-    such an end, at another acceptance than the wanted one.
+    uniform proposal, which no longer one would improve on; but on ordinal levels, above all on two of them,
+    its Gaussian factor still matters, and it also falls short where it is accepted more than wanted and less
+    than shorter ones are. It does, too, where the search ended before an end, at another acceptance than the
+    wanted one.
 
     Args:
         speeds: where replicas share one step size, and that of each is it times its speed ``(K,)``. The
@@ -36,10 +40,14 @@ def shortfall(
     """
     assert found.reached is not None
     assert found.unfinished is not None
+    assert found.falling is not None
     low, high = sought.reach(run.target)
     off = (found.reached - sought.wanted).abs() > NOISE * sought.wanted
     far = off if isinstance(run.target.space, Real) else found.reached < sought.wanted / 2
-    short = far & ((found.sizes < 1.001 * low) | (found.sizes > 0.999 * high)) | off & found.unfinished
+    lowest, longest = found.sizes < 1.001 * low, found.sizes > 0.999 * high
+    short = far & (lowest | longest) | off & found.unfinished
+    if isinstance(run.target.space, Ordinal) and _taken(sought, run.target, 2.0 * high):
+        short |= off & longest & (found.reached > sought.wanted) & found.falling
     times = found.sizes if speeds is None else found.sizes / speeds
     if speeds is not None:
         short &= times == times.min()
@@ -50,9 +58,22 @@ def shortfall(
     at = f" at beta={sought.betas[place]:.4g}" if len(sought.betas) > 1 else ""
     speed = 1.0 if speeds is None else float(speeds[place])
     tried, size = (low / speed, high / speed), float(times[place])
-    kind = Unfinished if found.unfinished[place] else Missed
-    missed = kind(name, tried, sought.wanted, size, float(found.reached[place]))
+    reached = float(found.reached[place])
+    missed = Missed(name, tried, sought.wanted, size, reached)
+    if found.unfinished[place]:
+        missed = Unfinished(name, tried, sought.wanted, size, reached)
+    elif isinstance(run.target.space, Ordinal) and reached > sought.wanted:
+        missed = replace(missed, remedy="")
     return {"reached_acceptance": found.reached.tolist(), WARNINGS: [missed.sentence(at)]}
+
+
+def _taken(sought: Sought, target: Target, size: float) -> bool:
+    """Whether step sizes of `size` are not refused, as a radius above the dimension is."""
+    try:
+        sought.kernel(torch.full((1, len(sought.betas)), size)).check(target)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -61,7 +82,7 @@ class Missed:
 
     Attributes:
         wanted, reached: the acceptance that was looked for, and the one at `size`.
-        remedy: what a user may give besides the step size itself.
+        remedy: what a user may give besides the step size itself; empty where a longer one alone helps.
     """
 
     name: str
@@ -74,10 +95,10 @@ class Missed:
     def sentence(self, at: str = "") -> str:
         """The warning; `at` says where, such as `` at beta=0.5``."""
         low, high = self.tried
+        given = f"sampler.{self.name}, or {self.remedy}" if self.remedy else f"a longer sampler.{self.name}"
         return (
             f"no {self.name.replace('_', ' ')} from {low:g} to {high:g} is accepted with probability "
-            f"{self.wanted:g}{at}: at {self.size:g} it is {self.reached:.2f}; "
-            f"give sampler.{self.name}, or {self.remedy}"
+            f"{self.wanted:g}{at}: at {self.size:g} it is {self.reached:.2f}; give {given}"
         )
 
 

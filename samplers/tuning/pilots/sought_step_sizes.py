@@ -85,6 +85,8 @@ class StepSizes:
             tried were accepted less, or all more; None without such a look.
         unfinished: where that look ended before it had found the wanted one or an end of what is worth
             trying, ``(K,)``; None without it.
+        falling: where its longest step size was accepted less than its shortest, by more than chance,
+            ``(K,)``; None without it.
     """
 
     sizes: Tensor
@@ -93,6 +95,7 @@ class StepSizes:
     evaluations: int
     reached: Tensor | None = None
     unfinished: Tensor | None = None
+    falling: Tensor | None = None
 
     def part(self, places: Tensor) -> StepSizes:
         """Of some of the inverse temperatures."""
@@ -107,6 +110,7 @@ class StepSizes:
             theta=self.theta[places],
             reached=some(self.reached),
             unfinished=some(self.unfinished),
+            falling=some(self.falling),
         )
 
 

@@ -31,6 +31,9 @@ AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)
 MOVES = 6
 """Closer looks at most."""
 
+SURE = 3.0
+"""Standard errors by which the acceptances of a closer look differ for certain."""
+
 CHECKED = 10
 """Steps between two looks at a standard error."""
 
@@ -81,6 +84,7 @@ def closer_look(run: PilotRun[Any], sought: Sought, near: StepSizes, pilot: Pilo
     centre, sizes, theta, evaluations = near.sizes.to(spread), near.sizes.clone(), near.theta.clone(), 0
     acceptance = spread.new_zeros((len(AROUND), len(sizes)), dtype=torch.float64)
     left, unfinished = torch.arange(len(sizes)), torch.zeros(len(sizes), dtype=torch.bool)
+    falling = unfinished.clone()
     for _ in range(MOVES):
         candidates = (spread * centre).clamp(low, high)
         start = theta[left].expand(len(AROUND), *theta[left].shape)
@@ -94,12 +98,14 @@ def closer_look(run: PilotRun[Any], sought: Sought, near: StepSizes, pilot: Pilo
         above = (found.acceptance[-1] >= sought.wanted) & (candidates[-1] < high)
         again = below | above
         unfinished[left] = again.cpu()
+        fall = found.acceptance[0] - found.acceptance[-1]
+        falling[left] = (fall > SURE * seen["error"][[0, -1]].square().sum(0).sqrt()).cpu()
         if not bool(again.any()):
             break
         centre, left = torch.where(below, candidates[0], candidates[-1])[again], left[again.cpu()]
     seen_last, wanted = acceptance.cpu(), torch.full_like(sizes, sought.wanted)
     reached = torch.where(seen_last[0] < wanted, seen_last[0], wanted).maximum(seen_last.amin(0))
-    return StepSizes(sizes, acceptance, theta, -(-evaluations // len(sizes)), reached, unfinished)
+    return StepSizes(sizes, acceptance, theta, -(-evaluations // len(sizes)), reached, unfinished, falling)
 
 
 def _tried(
@@ -109,7 +115,7 @@ def _tried(
     start: Callable[[], Tensor],
     length: tuple[int, int, bool],
 ) -> Steps[Values]:
-    """Chains of every candidate ``(candidates, K)`` at every beta, and their mean ``acceptance``.
+    """Chains of every candidate ``(candidates, K)`` at every beta: mean ``acceptance``, its ``error``.
 
     Args:
         start: their initial states.
@@ -139,17 +145,22 @@ def _tried(
             values["total"] += info.acceptance
         if not early or counted < CHECKED or counted % CHECKED:
             return False
-        means = values["total"].flatten(2) / counted
-        errors = means.std(-1) / math.sqrt(means.shape[-1])
-        return bool((errors.mean(0) <= PRECISION * sought.wanted).all())
+        return bool((_errors(values["total"], counted).mean(0) <= PRECISION * sought.wanted).all())
 
     values = yield from run.walk(begin, step, steps)
-    acceptance = values["total"].mean((-2, -1)) / (values["steps"] - burn_in)
+    counted = values["steps"] - burn_in
+    acceptance = values["total"].mean((-2, -1)) / counted
     check_finite(values["state"].log_prob, acceptance)
     run.note(
         "step sizes", steps=values["steps"], beta=sought.betas, step_size=candidates, acceptance=acceptance
     )
-    return {**values, "acceptance": acceptance}
+    return {**values, "acceptance": acceptance, "error": _errors(values["total"], counted)}
+
+
+def _errors(total: Tensor, counted: int) -> Tensor:
+    """Standard errors ``(candidates, K)`` of mean acceptances, from the sums of each chain."""
+    means = total.flatten(2) / counted
+    return means.std(-1) / math.sqrt(means.shape[-1])
 
 
 def _read_off(seen: Values, candidates: Tensor, wanted: float) -> StepSizes:

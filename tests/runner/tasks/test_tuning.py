@@ -66,7 +66,7 @@ def test_tasks_that_compute_each_seed_on_its_own_tell_of_their_tuning(
     found = summary()
     assert found["tuning"]["artefact"] == name
     assert found["tuning"]["hyperparameters"] == result["hyperparameters"]
-    assert f"({result['evaluations']:,} evaluations)" in said
+    assert f"({result['evaluations']:,} evaluations a chain)" in said
     assert call(*task, "seed=1").status == 0
     runs = load_runs()
     assert len(runs) == 2

@@ -104,7 +104,7 @@ def test_what_a_pilot_cost_is_said_with_the_result(call: Call) -> None:
     said = call(*RUN).out
     cost = tuned()
     assert f"20 steps in {summary()['seconds']:.2f} s, tuning {cost['seconds']:.1f} s " in said
-    assert f"({cost['evaluations']:,} evaluations)" in said
+    assert f"({cost['evaluations']:,} evaluations a chain)" in said
     assert summary()["tuning"]["evaluations"] == cost["evaluations"]
     assert "tuning" not in call("target=bernoulli4", "sampler=gibbs", "task.steps=20", "metric=tv").out
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from samplers import DLMC, DMALA, Kernel, ParallelTempering
+from samplers import AB, DLMC, DMALA, PAS, Kernel, ParallelTempering
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tuning.pilots.shortfall import shortfall
 from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought, StepSizes
 from samplers.tuning.pilots.step_size import closer_look
-from targets import MixtureOfGaussians, Streams
+from samplers.tuning.tunable import TuningResult
+from targets import MixtureOfGaussians, Ordinal, Streams, Target
+from targets.function_target import FunctionTarget
 from targets.synthetic.independent import IndependentBits
 from tests.support.tunable import piloted, tunable
 
@@ -45,6 +47,28 @@ def test_a_search_that_ends_on_its_way_is_named() -> None:
     assert found.unfinished.tolist() == [False, True]
     assert "at beta=0.5 ended early" in sentence
     assert looked_from(0.2)[1] == []
+
+
+def levels(d: int, levels: int, slope: float) -> Target:
+    """Independent coordinates, log-linear in their levels."""
+    slopes = torch.linspace(-slope, slope, d)
+    return FunctionTarget(lambda theta: (theta * slopes).sum(-1), Ordinal(d, levels))
+
+
+def test_the_longest_step_size_of_two_levels_is_named_where_a_longer_one_would_do() -> None:
+    """At 1 AB is accepted with about 0.9, at 20 with less; more levels reach as far as they need."""
+    (sentence,) = tuned_to(levels(20, 2, 1.5), AB).report["warnings"]
+    assert sentence.startswith(
+        "no step size from 0.05 to 1 is accepted with probability 0.574: at 1 it is 0."
+    )
+    assert sentence.endswith("; give a longer sampler.step_size")
+    assert "warnings" not in tuned_to(levels(10, 5, 0.5), AB).report
+    assert "warnings" not in tuned_to(IndependentBits(20, 0.1), AB).report, "bits are tried up to 20"
+    assert "warnings" not in tuned_to(levels(6, 2, 0.3), PAS).report, "no radius is above the dimension"
+
+
+def tuned_to(target: Target, kernel: type[Kernel]) -> TuningResult:
+    return tunable(kernel).tune(target.float(), Streams([0], "tuning"), effort=0.3)
 
 
 @pytest.mark.parametrize("kernel", [DLMC, DMALA])
