@@ -40,7 +40,8 @@ class Source:
         for node in _tree(self.module).body:
             if isinstance(node, Definition) and node.name == self.name:
                 return node
-        raise UserError(f"{self.module} defines no class or function '{self.name}'.")
+        hint = f"; write {full}, where it is defined" if (full := _exported(self.module, self.name)) else ""
+        raise UserError(f"{self.module} defines no class or function '{self.name}'{hint}.")
 
     @property
     def docstring(self) -> Docstring:
@@ -188,6 +189,18 @@ def _constant(module: str, name: str) -> Any:
 def _is_followed(module: str | None, base: str) -> bool:
     """Whether bases are looked up in `module`: in ours, and in those of the package of `base`."""
     return module is not None and f"{module}.".startswith((*PROJECT, f"{base.split('.', 1)[0]}."))
+
+
+def _exported(package: str, name: str) -> str | None:
+    """The full path of a class that one of our packages exports in its ``__init__.pyi``."""
+    path = _path(package)
+    stub = None if path is None else path.with_suffix(".pyi")
+    if stub is None or not stub.is_file():
+        return None
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
+            return f"{package}.{node.module}.{name}"
+    return None
 
 
 @functools.cache

@@ -63,3 +63,17 @@ def published(known: Known, name: str, graph: Graph) -> float | None:
     """The best objective of the graph `name`; None unless `graph` has its numbers of nodes and of edges."""
     nodes, edges, objective = known.get(name, (0, 0, 0))
     return float(objective) if (nodes, edges) == (graph.nodes, len(graph.edges)) else None
+
+
+def published_cut(graph: Graph) -> float | None:
+    """The largest known cut of a graph of the Gset, by its name, its size and its weights.
+
+    Edges of the Gset weigh 1, or 1 and -1. In a graph whose edges all weigh 1 the largest cut has at least
+    half of them; the published cuts of all others have less.
+    """
+    cut = published(GSET, graph.name.upper(), graph)
+    if cut is None:
+        return None
+    negative = bool((graph.weights == -1.0).any())
+    others = bool((graph.weights.abs() != 1.0).any())
+    return None if others or negative != (2.0 * cut < len(graph.edges)) else cut

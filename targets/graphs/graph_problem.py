@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from targets.checks import described, positive_number
-from targets.graphs.files.graph_files import find_graph, read_graph
+from targets.graphs.files.graph_files import AUTO, find_graph, read_graph
 from targets.graphs.graph import Graph, NeighbourSum, as_graph
 from targets.graphs.random_graphs import random_graph
 from targets.spaces import Discrete
@@ -30,6 +30,8 @@ def graph_of(graph: Description | None, file: str | None, root: str | None, file
     """
     if file is not None:
         return read_graph(find_graph(str(file), root), file_format)
+    if file_format != AUTO:
+        raise ValueError(f"file_format={file_format} is of a graph's file, and file is null")
     if isinstance(graph, networkx.Graph):
         return as_graph(graph, "graph", str(graph.name or ""))
     if not isinstance(graph, Mapping | None):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from targets.graphs.best_known import GSET, published
+from targets.graphs.best_known import published_cut
 from targets.graphs.files.graph_files import AUTO
 from targets.graphs.graph_problem import Description, graph_of
 from targets.graphs.optimum import largest_cut
@@ -65,7 +65,7 @@ class MaxCut(PairProblem):
         return PairwiseTerms(self._edges, -weights, field, weights.sum())
 
     def _published(self) -> float | None:
-        return published(GSET, self.graph.name.upper(), self.graph)
+        return published_cut(self.graph)
 
     def _solved(self) -> float | None:
         return largest_cut(self.graph)

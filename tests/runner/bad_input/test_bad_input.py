@@ -122,6 +122,10 @@ VALUES = [
     ("target=mog metric=binder", "metric: magnetisation, and all that is measured of it, needs bits or"),
     ("metric=emc", "metric: emc needs a target with known modes"),
     ("metric=swap_rate", "metric: swap_rate needs a kernel with replicas"),
+    (
+        "sampler=dmala sampler._target_=samplers.DMALA",
+        "write samplers.discrete.dmala.DMALA, where it is defined",
+    ),
     ("target._target_=nopackage.Mine", "there is no module 'nopackage' here"),
     ("target._target_=targets.target.Tarrget", "did you mean 'Target'?"),
     ("target._target_=Mine", "must be a class as package.module.Class, 'Mine' was given"),

@@ -36,6 +36,10 @@ SETTINGS = [
         "target=maxcut target.graph.node=5",
         "Unknown key 'target.graph.node'; did you mean 'target.graph.nodes'?",
     ),
+    (
+        "target=maxcut target.file_format=gset",
+        "target.file_format=gset is of a graph's file, and file is null",
+    ),
     ("target=maxcut target.graph.nodes=1", "target.graph.nodes must be a whole number of at least 2, 1 was"),
     (
         "target=maxcut target.graph=5",

@@ -184,11 +184,17 @@ def test_optimum_of_larger_graphs_is_that_of_networkx() -> None:
         assert MIS(spec).best_known() == len(independent) + isolated
 
 
-def test_published_values_are_those_of_a_graph_with_its_name_and_size() -> None:
+def test_published_cuts_are_those_of_a_graph_with_its_name_size_and_weights() -> None:
     graph = networkx.gnm_random_graph(800, 19176, seed=0)
-    for name, best in (("G1", 11624.0), ("g10", 2000.0), ("G11", None), ("G43", None), ("own", None)):
-        graph.name = name
-        assert MaxCut(graph).best_known() == best
+    signed = graph.copy()
+    for place, (_, _, edge) in enumerate(signed.edges(data=True)):
+        edge["weight"] = 1 - 2 * (place % 2)
+    tripled = graph.copy()
+    networkx.set_edge_attributes(tripled, 3, "weight")
+    for name, unit, with_signs in (("G1", 11624.0, None), ("g10", None, 2000.0), ("G11", None, None)):
+        for each, best in ((graph, unit), (signed, with_signs), (tripled, None)):
+            each.name = name
+            assert MaxCut(each).best_known() == best
     assert len(GSET) == 54
     assert (GSET["G21"], GSET["G54"]) == ((800, 4667, 931), (1000, 5916, 3852))
 
