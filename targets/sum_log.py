@@ -23,6 +23,15 @@ FLOAT_BITS = {torch.float32: (torch.int32, 23, 127), torch.float64: (torch.int64
 """Of each dtype the whole numbers with as many bits, the bits of its significand and the exponent of 1."""
 
 
+SOFTPLUS_IS_LINEAR = {torch.float32: 20.0, torch.float64: 40.0}
+"""From where log(1 + e^x) rounds to x."""
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + e^x), to the rounding of its dtype; torch's own is x from 20 on, wrong by 2e-9 there."""
+    return torch.nn.functional.softplus(x, threshold=SOFTPLUS_IS_LINEAR.get(x.dtype, 20.0))
+
+
 def sum_log(factors: Tensor) -> Tensor:
     """sum_i log(f_i) over the last axis, ``(*batch, n)`` to ``(*batch)``, for factors f from 1/2 to 2.
 

@@ -100,10 +100,12 @@ def _log_conditional(
 def tempered_weights(log_probs: Tensor, beta: Tensor) -> Tensor:
     """beta U for `log_probs` ``(*batch, levels)``; states of density zero have none at beta = 0 either.
 
-    Nor have those whose density is NaN: one of them would leave no weight to the others.
+    Nor have those whose density is NaN: one of them would leave no weight to the others. Where no state has a
+    density, as on a line that only a chain with a wrong start can meet, all weigh the same.
     """
     tempered = torch.as_tensor(beta).to(log_probs).unsqueeze(-1) * log_probs
-    return torch.where(log_probs > -torch.inf, tempered, -torch.inf)
+    weights = torch.where(log_probs > -torch.inf, tempered, -torch.inf)
+    return weights.masked_fill_((weights == -torch.inf).all(-1, keepdim=True), 0.0)
 
 
 def certain(log_probs: Tensor) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from samplers.kernel import Info, Kernel, NotEnumerableError, State, check_states
 from samplers.metropolis_hastings import accepted, jump_length
@@ -12,7 +11,7 @@ from samplers.proposals.prepared_beta import PreparedBeta
 from targets.models.rbm import RBM
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary
-from targets.sum_log import sum_log
+from targets.sum_log import softplus, sum_log
 from targets.target import Target
 
 HIDDEN_LOGITS = "hidden_logits"

@@ -174,8 +174,9 @@ class LangevinProposal:
 
     def _flip_logits(self, state: State, drift: Tensor) -> Tensor:
         """log odds of flipping each bit, like theta (PT-DLP v2, Algorithm 2); `drift` is used up."""
-        # (1 - 2 theta) drift in one pass.
-        return torch.addcmul(drift, state.theta, drift, value=-2.0, out=drift).sub_(self._penalty(state, 1))
+        # (1 - 2 theta) drift in one pass; what is traced may be a constant, which is not to be changed.
+        out = None if is_traced() else drift
+        return torch.addcmul(drift, state.theta, drift, value=-2.0, out=out).sub_(self._penalty(state, 1))
 
     def _logits(self, space: Discrete, state: State, drift: Tensor) -> Tensor:
         """Unnormalised log q_i of every level, ``(*batch, d, levels)``."""

@@ -21,6 +21,7 @@ from samplers.moved_copy import moved_copy
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator, normal
 from targets.spaces import Space
+from targets.tracing import is_traced
 
 THETA_A = "theta_a"
 """Key in ``State.aux`` of the auxiliary variable theta_a, like theta."""
@@ -97,4 +98,5 @@ class EntropicLangevin:
 
     def _drift(self, state: State, gap: Tensor, beta: Tensor) -> Tensor:
         """Half the gradient of the joint log density in theta, (beta dU - r / eta) / 2; Eq. 5."""
-        return self.langevin.drift(state, beta).add_(gap, alpha=-0.5 / self.eta)
+        drift = self.langevin.drift(state, beta)
+        return torch.add(drift, gap, alpha=-0.5 / self.eta, out=None if is_traced() else drift)

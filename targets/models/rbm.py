@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import softplus
 
 from targets.checks import whole_number
 from targets.models.image_model import ImageModel
 from targets.randomness import derive_seed
-from targets.sum_log import LOG2_E, sum_log
+from targets.sum_log import LOG2_E, softplus, sum_log
 
 MEAN_LIMITS = (0.01, 0.99)
 """The data mean is clamped to this interval, so that no pixel starts with an infinite bias."""

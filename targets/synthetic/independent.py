@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from targets.checks import positive_number, whole_number
 from targets.multilinear import Multilinear
 from targets.randomness import Generator, derive_seed, draw_index, normal, uniform
 from targets.spaces import Binary, Categorical
+from targets.sum_log import softplus
 
 
 def drawn_logits(shape: Sequence[int], spread: float, seed: int) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, fx
 
 from metrics.enumeration.transition_matrix import transition_matrix
-from samplers import DMALA, PAS, Info, Kernel, ParallelTempering, State
+from samplers import AB, DMALA, EDMALA, EDMALAGLU, PAS, Info, Kernel, ParallelTempering, ReleasedDMALA, State
 from samplers.compiling import matrix_products
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.matrix_products import SMALLEST, with_fast_products
@@ -19,7 +19,7 @@ from samplers.compiling.not_compiled import NotCompiledError
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.stepper import Stepper
 from samplers.tensor_tree import maker, tensors
-from targets import RBM, FunctionTarget, Ising, Streams, Target
+from targets import RBM, FunctionTarget, IndependentBits, Ising, Streams, Target
 from targets.randomness import Generator
 from targets.spaces import Binary
 from tests.samplers.test_conformance import EVERY, SAMPLERS, SMALL
@@ -64,7 +64,21 @@ QUICK = (
 )
 def test_a_traced_step_is_the_eager_step(name: str) -> None:
     """One graph without a value on the host, which uses up the random numbers of one step."""
-    kernel, target, _ = EVERY[name]
+    compare_traced_and_eager(*EVERY[name][:2])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [DMALA(1.0), DMALA(1.0, norm=1.0), AB(1.0, 0.75), ReleasedDMALA(1.0), EDMALA(1.0), EDMALAGLU(1.0)],
+)
+def test_a_gradient_that_no_state_enters_is_traced(kernel: Kernel) -> None:
+    target = IndependentBits(4).double()
+    compare_traced_and_eager(kernel, target)
+    compare_traced_and_eager(kernel.prepared(target, ONE), target)
+
+
+def compare_traced_and_eager(kernel: Kernel, target: Target) -> None:
+    """Three steps."""
     state, _ = walked(kernel, target, started(kernel, target, (2, 3), seeded()), 1, seeded(1), ONE)
     streams = CounterStreams([4, 5], "chain")
     traced = Stepper(kernel, target, ONE, streams).trace(state)

@@ -7,7 +7,7 @@ import contextlib
 import pytest
 import torch
 
-from targets.sum_log import sum_log_any
+from targets.sum_log import softplus, sum_log_any
 from targets.tracing import traced
 
 
@@ -40,3 +40,12 @@ def test_a_compiler_sees_numbers_without_a_logarithm(dtype: torch.dtype, length:
     assert found[0].isnan()
     assert found[1].isneginf()
     assert not found[2].isfinite()
+
+
+def test_softplus_is_right_to_the_rounding_of_its_dtype() -> None:
+    x = torch.linspace(-50.0, 60.0, 1_001, dtype=torch.float64)
+    expected = torch.logaddexp(x, torch.zeros_like(x))
+    torch.testing.assert_close(softplus(x), expected, rtol=1e-15, atol=0.0)
+    x = x.float()
+    wide = torch.logaddexp(x.double(), torch.zeros_like(x).double())
+    torch.testing.assert_close(softplus(x), wide.float(), rtol=3e-7, atol=0.0)

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import tempered_probabilities, transition_matrix
-from samplers import BlockGibbs, Gibbs, HammingBall, ParallelTempering
+from samplers import BlockGibbs, Gibbs, HammingBall, Kernel, ParallelTempering
 from samplers.discrete.hamming_ball import MOST_CANDIDATES
-from targets import Bernoulli4, Binary, Discrete, Ordinal, Streams, Target
+from targets import Bernoulli4, Binary, Discrete, FunctionTarget, Ordinal, Streams, Target
 from tests.support.checks import dkw_band, invariance, largest_gap
 from tests.support.steps.stepping import seeded, walked
 from tests.support.targets.small_targets import SPACES, random_target
@@ -68,6 +68,19 @@ def test_a_nan_density_stays_visible_and_in_the_space() -> None:
     blocks = HammingBall().init(target, target.initial((6,), torch.Generator()), BETA)
     blocks, _ = HammingBall().step(target, blocks, BETA, torch.Generator())
     assert blocks.log_prob.isnan().all()
+
+
+@pytest.mark.parametrize("kernel", [Gibbs("random"), Gibbs("systematic"), BlockGibbs(1), HammingBall(2, 1)])
+def test_states_without_a_density_have_a_row_and_leave_the_others_theirs(kernel: Kernel) -> None:
+    """Two states of eight have a density, and some lines of the cube have none."""
+
+    def log_prob(theta: Tensor) -> Tensor:
+        return torch.where(theta.sum(-1) % 3 == 0, theta[..., 0], -torch.inf)
+
+    target = FunctionTarget(log_prob, Binary(3), constrained=True).double()
+    matrix, distribution = transition_matrix(kernel, target, 1.0), tempered_probabilities(target, 1.0)
+    assert torch.allclose(matrix.sum(-1), torch.ones(8, dtype=torch.float64), atol=1e-13)
+    assert torch.allclose(distribution @ matrix, distribution, atol=1e-13)
 
 
 @pytest.mark.parametrize("scan", ["random", "systematic"])
