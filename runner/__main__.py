@@ -15,7 +15,7 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.config.compose import CONFIG
-from runner.execution.command_line import OneSentenceParser, reported, with_config_dir
+from runner.execution.command_line import OneSentenceParser, reporting, with_config_dir
 from runner.execution.errors import UserError, warn
 from runner.execution.memory.garbage import collect_once_imported
 from runner.execution.signals import listen
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from runner.sweep.jobs import Job, Request
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """Runs the command `argv` and returns its exit status."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     args = _parser().parse_intermixed_args(argv)
     if args.config_name is not None or args.config_path is not None:
         raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from runner.execution.command_line import ExperimentParser, reported
+from runner.execution.command_line import ExperimentParser, reporting
 from runner.execution.progress import Progress
 from runner.execution.reached import duration
 from runner.library.selected_runs import RUNS, selected_runs
@@ -31,12 +31,9 @@ def damaged(standings: Sequence[Standing]) -> str:
     )
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """The command line; the exit status is 0 whatever the runs' is, 2 for a mistake in the command."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
     if experiment == RUNS:
         chosen = selected_runs(overrides)

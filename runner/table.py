@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.execution.command_line import ExperimentParser, reported
+from runner.execution.command_line import ExperimentParser, reporting
 from runner.execution.errors import UserError, warn
 from runner.execution.memory.garbage import collect_once_imported, imported
 from runner.library.selected_runs import RUNS
@@ -150,12 +150,9 @@ def render_runs(conditions: Sequence[str], *, sort: str | None = None, everythin
     return folder
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 0 also where runs are missing, 2 for a mistake in the command."""
-    return reported(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.table", __doc__)
     parser.add_argument(
         "--record", action="store_true", help="of an experiment: also copy the table to outputs/record"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.config.output_root import results_of
-from runner.execution.command_line import ExperimentParser, reported
+from runner.execution.command_line import ExperimentParser, reporting
 from runner.store.run_store import Store
 from runner.store.verification import ROOMS, SUFFIXES, Verification, verify
 
@@ -90,12 +90,9 @@ def _number(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """The command line."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = ExperimentParser("runner.verify", __doc__, any_runs=False)
     parser.usage = f"{parser.prog} [EXPERIMENT] [key=value ...] [--config-dir DIR]"
     words, started = parser.parse_intermixed_args(argv).words, time.monotonic()

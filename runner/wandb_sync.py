@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.config.output_root import output_root_word
-from runner.execution.command_line import ExperimentParser, reported
+from runner.execution.command_line import ExperimentParser, reporting
 from runner.execution.errors import UserError, one_sentence
 from runner.library.selected_runs import RUNS
 from runner.store.logged_run import Given, log_runs
@@ -170,12 +170,9 @@ def _synced(logger: WandbLogger, given: Given, table: bool, said: Sequence[str])
     return Synced(given, table, logger.mode, tuple(logger.places()), tuple(filter(None, said)))
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    return reported(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.wandb_sync", __doc__)
     parser.add_argument("--again", action="store_true", help="also copy runs that W&B already has")
     parser.add_argument("--workspace", action="store_true", help="make or update the workspace")
