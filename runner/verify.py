@@ -67,17 +67,15 @@ def _model(store: Store, written: Path) -> Path:
 def sentences(found: Verification, seconds: float) -> list[str]:
     """What was found: a line for each damaged file, and what was checked."""
     lines = [f"damaged: {path}" for path in found.damaged]
-    runs = _number(found.runs - found.unknown_runs, "finished run")
+    runs = _number(found.runs, "finished run")
     number = {0: "none is", 1: "1 of them is"}.get(len(found.damaged), f"{len(found.damaged)} of them are")
     lines.append(
         f"{_number(found.files, 'file')} of {runs} and what they share were checked in {seconds:.1f} s; "
         f"{number} damaged."
     )
-    if found.unknown_runs or found.unknown_files:
-        runs, others = _number(found.unknown_runs, "finished run"), _number(found.unknown_files, "other file")
-        lines.append(
-            f"{runs} and {others} of an earlier version have no digests: they can be read, not checked."
-        )
+    if found.unknown:
+        models = _number(found.unknown, "model")
+        lines.append(f"{models} of another program without a digest can be read, not checked.")
     if found.damaged:
         lines.append(
             "Repeating the command of a damaged run computes it again. A damaged model is made again when a "
