@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -23,6 +21,7 @@ from runner.files.atomic_files import (
     write_bytes,
     write_json,
 )
+from runner.files.csv_text import csv_of_records
 from runner.files.lock_holders import is_abandoned, is_held
 from runner.files.locks import Lock
 from runner.files.plain_yaml import plain_yaml
@@ -176,7 +175,8 @@ class RunFolder:
 
         It holds a digest of every other file.
         """
-        self._write_all({"metrics.csv": _csv(rows).encode(), **files, "manifest.json": json_bytes(manifest)})
+        contents = {"metrics.csv": csv_of_records(rows).encode(), **files}
+        self._write_all({**contents, "manifest.json": json_bytes(manifest)})
         write_json(self.path / "summary.json", {**summary, FILES: self._written})
 
     def _write_all(self, contents: Mapping[str, bytes]) -> None:
@@ -194,15 +194,3 @@ class RunFolder:
         if config is not None and not (self.path / "config.yaml").exists():
             write_bytes(self.path / "config.yaml", config.encode())
         write_json(self.path / "failure.json", failure)
-
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows with the keys of the first; floats in their shortest exact form, so that bytes are stable."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(
-            {key: repr(value) if isinstance(value, float) else value for key, value in row.items()}
-        )
-    return buffer.getvalue()
