@@ -15,6 +15,7 @@ from pathlib import Path
 
 from runner.config.output_root import results_of
 from runner.execution.command_line import ExperimentParser, reporting
+from runner.execution.errors import counted
 from runner.store.run_store import Store
 from runner.store.verification import ROOMS, SUFFIXES, Verification, verify
 
@@ -67,14 +68,14 @@ def _model(store: Store, written: Path) -> Path:
 def sentences(found: Verification, seconds: float) -> list[str]:
     """What was found: a line for each damaged file, and what was checked."""
     lines = [f"damaged: {path}" for path in found.damaged]
-    runs = _number(found.runs, "finished run")
+    runs = counted(found.runs, "finished run")
     number = {0: "none is", 1: "1 of them is"}.get(len(found.damaged), f"{len(found.damaged)} of them are")
     lines.append(
-        f"{_number(found.files, 'file')} of {runs} and what they share were checked in {seconds:.1f} s; "
+        f"{counted(found.files, 'file')} of {runs} and what they share were checked in {seconds:.1f} s; "
         f"{number} damaged."
     )
     if found.unknown:
-        models = _number(found.unknown, "model")
+        models = counted(found.unknown, "model")
         lines.append(f"{models} of another program without a digest can be read, not checked.")
     if found.damaged:
         lines.append(
@@ -82,10 +83,6 @@ def sentences(found: Verification, seconds: float) -> list[str]:
             "run that is not done needs it; to force that, remove the file."
         )
     return lines
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 @reporting

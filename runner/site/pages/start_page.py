@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.execution.errors import counted
 from runner.execution.reached import duration
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.making_command import judging
@@ -73,7 +74,7 @@ def works_of(root: Path, running: Sequence[RunEntry]) -> list[dict[str, Any]]:
     found = []
     for group in grouped_by_process(store.run(run.run_id) for run in running)[:MOST_SHOWN]:
         first, *others = (run.run_id for run in group.runs)
-        more = f" and {len(others)} other run{'s' * (len(others) > 1)}" if others else ""
+        more = f" and {counted(len(others), 'other run')}" if others else ""
         process = group.process
         found.append({"title": f"{named[first]}{more}", "said": str(process), "work": process.work})
     return found
