@@ -15,8 +15,8 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.config.compose import CONFIG
-from runner.execution.command_line import OneSentenceParser, reported, with_config_dir
-from runner.execution.errors import UserError, warn
+from runner.execution.command_line import OneSentenceParser, reporting, with_config_dir
+from runner.execution.errors import UserError, counted, warn
 from runner.execution.memory.garbage import collect_once_imported
 from runner.execution.signals import listen
 
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from runner.sweep.jobs import Job, Request
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """Runs the command `argv` and returns its exit status."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     args = _parser().parse_intermixed_args(argv)
     if args.config_name is not None or args.config_path is not None:
         raise UserError("--config-name and --config-path would replace the configuration; use --config-dir.")
@@ -146,15 +143,15 @@ def _show_plan(request: Request) -> int:
         show_statuses("The plan", lines)
     standings = distinct_runs(standings)
     runs, to_do = sum(len(each.statuses) for each in standings), sum(each.left for each in standings)
-    print(f"{runs} run{'s' * (runs != 1)}, {to_do} to do.", flush=True)
+    print(f"{counted(runs, 'run')}, {to_do} to do.", flush=True)
     if to_do:
         with Progress():
             will = left(standings)
-        counted = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
+        spent = f"{will.evaluations:,.0f} evaluations of the target and " if will.evaluations else ""
         they = "It takes" if to_do == 1 else "They take"
         if will.untried < to_do:
             here = f"in one process on this machine{will.training}"
-            print(f"{they} about {counted}{duration(will.seconds)} {here}.")
+            print(f"{they} about {spent}{duration(will.seconds)} {here}.")
         if said := will.unknown(to_do):
             print(said)
     print("Nothing was started.")

@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from runner.execution.command_line import ExperimentParser, reported
+from runner.execution.command_line import ExperimentParser, reporting
 from runner.execution.progress import Progress
 from runner.execution.reached import duration
 from runner.library.selected_runs import RUNS, selected_runs
 from runner.report.page.statuses import lines_of_runs, running_of, show_statuses, show_under_way
 from runner.store.damaged_runs import damaged_runs
-from runner.store.run_store import Store, old_runs, other_runs
+from runner.store.run_store import Store, other_runs
 from runner.sweep.estimate import left
 from runner.sweep.jobs import experiment_jobs
 from runner.sweep.standing import Standing, distinct_runs, running, standing, status_counts
@@ -31,18 +31,15 @@ def damaged(standings: Sequence[Standing]) -> str:
     )
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """The command line; the exit status is 0 whatever the runs' is, 2 for a mistake in the command."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
     if experiment == RUNS:
         chosen = selected_runs(overrides)
         show_statuses(chosen.title, lines_of_runs(chosen.runs, len(chosen.lost)))
         show_under_way(running_of(chosen.runs))
-        _say(damaged_runs(chosen.damaged()), old_runs(chosen.root))
+        _say(damaged_runs(chosen.damaged()))
         return 0
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
     show_statuses(experiment, status_counts(standings))
@@ -50,7 +47,7 @@ def _main(argv: Sequence[str]) -> int:
     config = standings[0].job.config
     none_done = all("done" not in each.statuses.values() for each in standings)
     others = other_runs(experiment, str(config.scale.name), config.output_root) if none_done else ""
-    _say(damaged(standings), others, old_runs(config.output_root))
+    _say(damaged(standings), others)
     standings = distinct_runs(standings)
     number = sum(each.left for each in standings)
     if number:

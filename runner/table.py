@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.execution.command_line import ExperimentParser, reported
+from runner.execution.command_line import ExperimentParser, reporting
 from runner.execution.errors import UserError, warn
 from runner.execution.memory.garbage import collect_once_imported, imported
 from runner.library.selected_runs import RUNS
@@ -50,7 +50,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.runs.unmeasured import unmeasured
     from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import begin_changes, write_digests
-    from runner.store.run_store import Store, old_runs, other_runs
+    from runner.store.run_store import Store, other_runs
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
 
@@ -71,8 +71,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     others = "" if results.done else other_runs(experiment, scale, root)
     if not results.done and has_numbers(folder):
         show_page(page)
-        for said in filter(None, (others, old_runs(root))):
-            print(said)
+        if others:
+            print(others)
         print(f"The table in {folder} has numbers, and was left as it is: no run of this one is done.")
         return folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         kept = record(experiment, scale, shape, results, rendered, RECORD, overrides)
     show_page(page)
     damaged = damaged_runs(run.folder for run in results.runs if run.status == "damaged")
-    for said in (damaged, others, old_runs(root)):
+    for said in (damaged, others):
         print(said, end="\n" if said else "")
     print(f"Written to {folder}")
     for place in logger.places():
@@ -150,12 +150,9 @@ def render_runs(conditions: Sequence[str], *, sort: str | None = None, everythin
     return folder
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 0 also where runs are missing, 2 for a mistake in the command."""
-    return reported(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.table", __doc__)
     parser.add_argument(
         "--record", action="store_true", help="of an experiment: also copy the table to outputs/record"

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.config.output_root import results_of
-from runner.execution.command_line import ExperimentParser, reported
+from runner.execution.command_line import ExperimentParser, reporting
+from runner.execution.errors import counted
 from runner.store.run_store import Store
 from runner.store.verification import ROOMS, SUFFIXES, Verification, verify
 
@@ -67,17 +68,15 @@ def _model(store: Store, written: Path) -> Path:
 def sentences(found: Verification, seconds: float) -> list[str]:
     """What was found: a line for each damaged file, and what was checked."""
     lines = [f"damaged: {path}" for path in found.damaged]
-    runs = _number(found.runs - found.unknown_runs, "finished run")
+    runs = counted(found.runs, "finished run")
     number = {0: "none is", 1: "1 of them is"}.get(len(found.damaged), f"{len(found.damaged)} of them are")
     lines.append(
-        f"{_number(found.files, 'file')} of {runs} and what they share were checked in {seconds:.1f} s; "
+        f"{counted(found.files, 'file')} of {runs} and what they share were checked in {seconds:.1f} s; "
         f"{number} damaged."
     )
-    if found.unknown_runs or found.unknown_files:
-        runs, others = _number(found.unknown_runs, "finished run"), _number(found.unknown_files, "other file")
-        lines.append(
-            f"{runs} and {others} of an earlier version have no digests: they can be read, not checked."
-        )
+    if found.unknown:
+        models = counted(found.unknown, "model")
+        lines.append(f"{models} of another program without a digest can be read, not checked.")
     if found.damaged:
         lines.append(
             "Repeating the command of a damaged run computes it again. A damaged model is made again when a "
@@ -86,16 +85,9 @@ def sentences(found: Verification, seconds: float) -> list[str]:
     return lines
 
 
-def _number(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
+@reporting
 def main(argv: Sequence[str]) -> int:
     """The command line."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = ExperimentParser("runner.verify", __doc__, any_runs=False)
     parser.usage = f"{parser.prog} [EXPERIMENT] [key=value ...] [--config-dir DIR]"
     words, started = parser.parse_intermixed_args(argv).words, time.monotonic()

@@ -19,7 +19,7 @@ from runner.config.choices import check_one_root, values_of
 from runner.config.output_root import check_searched_folder
 from runner.config.overrides import Names, is_hydra, parse
 from runner.config.rewritten import with_whole_numbers
-from runner.execution.command_line import OneSentenceParser, called, reported
+from runner.execution.command_line import OneSentenceParser, called, reporting
 from runner.execution.errors import UserError
 
 if TYPE_CHECKING:
@@ -114,12 +114,9 @@ def _written(value: Any) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    return reported(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     parser = OneSentenceParser(
         prog=called("runner.wandb_sweep"),
         usage=f"{called('runner.wandb_sweep')} key=value ... [--method METHOD]",

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.config.output_root import output_root_word
-from runner.execution.command_line import ExperimentParser, reported
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.command_line import ExperimentParser, reporting
+from runner.execution.errors import UserError, counted, one_sentence
 from runner.library.selected_runs import RUNS
 from runner.store.logged_run import Given, log_runs
 from runner.store.logger_protocol import Logger
@@ -48,11 +48,11 @@ class Synced:
         were = "was" if self.given.known == 1 else "were"
         known = f", {self.given.known} {were} there already" if self.given.known else ""
         table = " and the table" if self.table else ""
-        copied = f"Copied {_runs(self.given.runs)}{table} ({self.mode}){known}"
+        copied = f"Copied {counted(self.given.runs, 'run')}{table} ({self.mode}){known}"
         if self.mode == "disabled":
             copied = "Nothing was copied, since W&B is disabled (mode=disabled)"
         are = "is" if self.given.unfinished == 1 else "are"
-        return f"{copied}; {_runs(self.given.unfinished)} {are} not done."
+        return f"{copied}; {counted(self.given.unfinished, 'run')} {are} not done."
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,6 @@ class Wanted:
     again: bool = False
     workspace: bool = False
     report: bool = False
-
-
-def _runs(number: int) -> str:
-    return "1 run" if number == 1 else f"{number} runs"
 
 
 def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
@@ -170,12 +166,9 @@ def _synced(logger: WandbLogger, given: Given, table: bool, said: Sequence[str])
     return Synced(given, table, logger.mode, tuple(logger.places()), tuple(filter(None, said)))
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    return reported(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     parser = ExperimentParser("runner.wandb_sync", __doc__)
     parser.add_argument("--again", action="store_true", help="also copy runs that W&B already has")
     parser.add_argument("--workspace", action="store_true", help="make or update the workspace")

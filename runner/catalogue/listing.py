@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from runner.catalogue.entries import entry_of
 from runner.catalogue.terminal import console, without_code_marks
 from runner.catalogue.yaml_files import Groups, known_groups
-from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.command_line import OneSentenceParser, reporting
 from runner.execution.errors import unknown
 
 Row = tuple[str, ...]
@@ -103,12 +103,9 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Groups], Iterator[Row]]]] = {
 """The groups of each kind, and its table: the head first."""
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = OneSentenceParser(prog="rungwise list", description="Lists all names, with a line for each.")
     parser.add_argument("kind", nargs="?", metavar="KIND", help=f"{', '.join(KINDS)}; without it, all names")
     parser.add_argument("--config-dir", metavar="DIR", help="a folder with your own configurations")

@@ -9,7 +9,7 @@ from runner.catalogue.experiment_outline import outline
 from runner.catalogue.listing import show_rows
 from runner.catalogue.terminal import console, without_code_marks
 from runner.catalogue.yaml_files import Groups, known_groups
-from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.command_line import OneSentenceParser, reporting
 from runner.execution.errors import UserError, unknown
 
 PREFIXES = {"dataset": "target.dataset", "tabular": "target.tabular"}
@@ -59,12 +59,9 @@ def show(groups: Groups, group: str, name: str) -> None:
         show_rows(("key", "default", "meaning"), rows)
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = OneSentenceParser(
         prog="rungwise show", description="Explains a name, its keys and their defaults."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.execution.command_line import OneSentenceParser, reported
+from runner.execution.command_line import OneSentenceParser, reporting
 from runner.execution.errors import unknown
 
 BASH = r"""# eval "$(rungwise completion bash)", for example in ~/.bashrc
@@ -45,12 +45,9 @@ complete -c rungwise -f -a '(__rungwise_complete)'
 SHELLS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
+@reporting
 def main(argv: Sequence[str]) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    return reported(lambda: _main(argv))
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = OneSentenceParser(
         prog="rungwise completion",
         description='Prints what a shell needs to complete the command: eval "$(rungwise completion bash)"',

@@ -8,17 +8,20 @@ before there was anything to save; 143 where SIGTERM came then, or to a command 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, ParamSpec
 
 from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.override_values import quoted
 from runner.execution.signals import Interrupted
 from runner.execution.storage_errors import storage_error
+
+Arguments = ParamSpec("Arguments")
 
 SEARCH_PATH = "hydra.searchpath="
 
@@ -63,6 +66,16 @@ def reported(command: Callable[[], int]) -> int:
         sentence = f"{UNFORESEEN} ({said.rstrip('.')}); HYDRA_FULL_ERROR=1 shows where."
         print(f"error: {_visible(sentence)}", file=sys.stderr)
         return 2
+
+
+def reporting(command: Callable[Arguments, int]) -> Callable[Arguments, int]:
+    """`command`, whose errors are `reported`."""
+
+    @functools.wraps(command)
+    def run(*arguments: Arguments.args, **named: Arguments.kwargs) -> int:
+        return reported(lambda: command(*arguments, **named))
+
+    return run
 
 
 def _visible(text: str) -> str:

@@ -80,6 +80,11 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
 
 
+def counted(number: int, what: str) -> str:
+    """``1 run`` or ``3 runs``."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """``did you mean 'x'?`` with the closest of `allowed`, preceded by a semicolon; or nothing."""
     if len(name) > LONGEST_VALUE:  # no name of ours, and the comparison takes the square of the length

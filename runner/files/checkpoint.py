@@ -18,13 +18,10 @@ from torch import Tensor
 
 from runner.execution.storage_errors import ABSENT, StorageError, reading_refused, storage_error
 from runner.files.atomic_files import write_bytes
-from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest, zip_is_whole
+from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
 FORMAT = 1
 LONGEST_LINE = 2**16
-ZIP = b"PK"
-"""What a checkpoint of an earlier version begins with, which has no line before the archive of torch."""
-
 
 NO_MEMORY = ("can't allocate memory", "out of memory")
 """What a RuntimeError of torch says where it gets no memory, of the CPU or of a device."""
@@ -62,12 +59,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     """
     try:
         archive = path.read_bytes()
-        judged = file_state(archive)
-        if judged is FileState.WHOLE:
-            archive = archive.split(b"\n", 1)[1]
-        elif judged is FileState.DAMAGED or (archive.startswith(ZIP) and not zip_is_whole(archive)):
+        if file_state(archive) is FileState.DAMAGED:
             raise UnusableCheckpointError("is damaged: its content is not what was written")
-        content = torch.load(io.BytesIO(archive), map_location="cpu", weights_only=True)
+        content = torch.load(io.BytesIO(archive.split(b"\n", 1)[1]), map_location="cpu", weights_only=True)
     except UnusableCheckpointError:
         raise
     except Exception as error:
@@ -95,13 +89,9 @@ def checkpoint_sources(path: Path) -> list[dict[str, Any]]:
     """The source code that the work in a checkpoint was done with; empty where there is no checkpoint."""
     try:
         with path.open("rb") as file:
-            line = file.readline(LONGEST_LINE)
-    except OSError:
+            return [dict(source) for source in json.loads(file.readline(LONGEST_LINE))["sources"]]
+    except (OSError, ValueError, KeyError, TypeError):
         return []
-    try:
-        return [dict(source) for source in json.loads(line)["sources"]]
-    except (ValueError, KeyError, TypeError):
-        return [{"source": "that of an earlier version"}]
 
 
 def to_plain(value: Any) -> Any:

@@ -35,7 +35,7 @@ class FileState(Enum):
     WHOLE = "whole"
     DAMAGED = "damaged"
     UNKNOWN = "unknown"
-    """It has no digest: an earlier version wrote it, or another program."""
+    """It has no digest: another program wrote it."""
 
 
 def digest_of(content: bytes | memoryview) -> str:

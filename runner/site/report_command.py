@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.config.output_root import results_of
-from runner.execution.command_line import OneSentenceParser, called, reported, with_config_dir
+from runner.execution.command_line import OneSentenceParser, called, reporting, with_config_dir
 from runner.execution.errors import UserError
 from runner.execution.reached import duration
 
@@ -17,12 +17,9 @@ PORT = 8700
 MOST_PORT = 65535
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; exit status 2 for a mistake in the command."""
-    return reported(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     parser = OneSentenceParser(
         prog=called("runner.report"),
         description="Writes pages of all results for a browser: every experiment, every run, any runs "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -23,12 +21,12 @@ from runner.files.atomic_files import (
     write_bytes,
     write_json,
 )
+from runner.files.csv_text import csv_of_records
 from runner.files.lock_holders import is_abandoned, is_held
 from runner.files.locks import Lock
 from runner.files.plain_yaml import plain_yaml
 from runner.integrity.file_digest import digest_of
 from runner.store.folder_digests import FILES, changed
-from targets.checks import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,8 +85,6 @@ class RunFolder:
     def checked(self) -> tuple[dict[str, Any] | None, list[str]]:
         """The summary, or None, and the names of the damaged files: none where there is no summary.
 
-        A run of an earlier version has no digests; of its files only the summary is looked into.
-
         Raises:
             runner.execution.storage_errors.StorageError: if a file cannot be read now, which is no damage.
         """
@@ -97,12 +93,10 @@ class RunFolder:
         if summary is None:
             return None, [path.name] if path.exists() else []
         files = summary.pop(FILES, None)
-        if summary.get("run_id") != self.run_id or not _is_finished(summary):
+        if files is None or summary.get("run_id") != self.run_id:
             damaged = [path.name]
-        elif files is not None:
-            damaged = changed(self.path, files)
         else:
-            damaged = [] if (self.path / "metrics.csv").is_file() else ["metrics.csv"]
+            damaged = changed(self.path, files)
         return None if damaged else summary, damaged
 
     def metrics(self) -> pd.DataFrame | None:
@@ -181,7 +175,8 @@ class RunFolder:
 
         It holds a digest of every other file.
         """
-        self._write_all({"metrics.csv": _csv(rows).encode(), **files, "manifest.json": json_bytes(manifest)})
+        contents = {"metrics.csv": csv_of_records(rows).encode(), **files}
+        self._write_all({**contents, "manifest.json": json_bytes(manifest)})
         write_json(self.path / "summary.json", {**summary, FILES: self._written})
 
     def _write_all(self, contents: Mapping[str, bytes]) -> None:
@@ -199,38 +194,3 @@ class RunFolder:
         if config is not None and not (self.path / "config.yaml").exists():
             write_bytes(self.path / "config.yaml", config.encode())
         write_json(self.path / "failure.json", failure)
-
-
-def _is_finished(summary: Mapping[str, Any]) -> bool:
-    """Whether a summary is that of a finished run: whether it has what every reader takes for granted."""
-    metrics = summary.get("metrics")
-    return (
-        summary.get("status") == "done"
-        and isinstance(metrics, dict)
-        and all(value is None or is_number(value) for value in metrics.values())
-        and all(is_number(summary.get(key)) for key in ("seconds", "steps"))
-        and all(is_number(summary.get(key, 0)) for key in ("wall_seconds", "evaluations"))
-        and isinstance(summary.get("notes", []), list)
-        and _is_tuning(summary.get("tuning"))
-    )
-
-
-def _is_tuning(tuning: object) -> bool:
-    """Whether a summary can have this at ``tuning``: nothing, or what a pilot found and what it cost."""
-    return tuning is None or (
-        isinstance(tuning, dict)
-        and isinstance(tuning.get("artefact"), str)
-        and all(is_number(tuning.get(key)) for key in ("seconds", "evaluations"))
-    )
-
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows with the keys of the first; floats in their shortest exact form, so that bytes are stable."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(
-            {key: repr(value) if isinstance(value, float) else value for key, value in row.items()}
-        )
-    return buffer.getvalue()

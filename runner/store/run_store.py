@@ -10,7 +10,6 @@ from pathlib import Path
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json
 from runner.store.run_folder import RunFolder
-from runner.store.short_hash import SCHEMA
 
 
 class Store:
@@ -52,23 +51,10 @@ class Store:
             )
 
 
-def old_runs(output_root: str | Path) -> str:
-    """One sentence on the runs under `output_root` that have ids of an earlier schema; empty without any."""
-    summaries = (read_json(path) for path in Path(output_root).glob("runs/*/summary.json"))
-    number = sum(summary is not None and summary.get("schema") != SCHEMA for summary in summaries)
-    if not number:
-        return ""
-    runs = "1 run has an id" if number == 1 else f"{number} runs have ids"
-    return (
-        f"{runs} of an earlier version under {output_root}: run ids have changed once since then, so these "
-        "results are left alone and what a command asks for is computed anew."
-    )
-
-
 def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
     """One sentence on finished runs that say they are of `experiment` at `scale`; empty without any.
 
-    It is for a plan of which no run is done: theirs are other ids, though of the same schema.
+    It is for a plan of which no run is done: theirs are other ids.
     """
     number = 0
     for path in sorted(Path(output_root).glob("runs/*")):
@@ -76,7 +62,7 @@ def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
             if experiment.encode() not in (path / "config.yaml").read_bytes():
                 continue  # to read it as YAML takes a hundred times as long
         summary = read_json(path / "summary.json") or {}
-        if summary.get("status") != "done" or summary.get("schema") != SCHEMA:
+        if summary.get("status") != "done":
             continue
         config = RunFolder(path).config() or {}
         named = config.get("scale")

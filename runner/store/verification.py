@@ -14,7 +14,6 @@ from safetensors.numpy import load
 from runner.execution.storage_errors import StorageError
 from runner.integrity.file_digest import FileState, file_state, zip_is_whole
 from runner.store.folder_digests import FILES, changed
-from runner.store.run_folder import RunFolder
 
 ROOMS = ("runs", "artefacts", "models", "images", "classifiers", "tables")
 """The folders of an output root whose files are read again."""
@@ -23,8 +22,6 @@ SUFFIXES = (".json", ".safetensors", ".pt")
 """Files that hold a digest of their own, or those of the files beside them."""
 
 SUMMARY = "summary.json"
-OF_RUN = (SUMMARY, "manifest.json", "failure.json")
-"""Files of a run that are not counted beside it."""
 
 
 @dataclass
@@ -35,15 +32,13 @@ class Verification:
         runs: finished runs that were looked at.
         files: files whose digest was computed.
         damaged: files that are not as they were written, or are not there.
-        unknown_runs: finished runs without digests, which cannot be checked.
-        unknown_files: other files without digests.
+        unknown: models that another program wrote, without digests.
     """
 
     runs: int = 0
     files: int = 0
     damaged: list[Path] = field(default_factory=list)
-    unknown_runs: int = 0
-    unknown_files: int = 0
+    unknown: int = 0
 
 
 def verify(places: Iterable[Path]) -> Verification:
@@ -55,8 +50,7 @@ def verify(places: Iterable[Path]) -> Verification:
         if path.name == SUMMARY:
             found.runs += 1
         if own is FileState.UNKNOWN:
-            found.unknown_runs += path.name == SUMMARY
-            found.unknown_files += path.name not in OF_RUN
+            found.unknown += 1
         else:
             found.files += 1 + len(beside)
         damaged |= dict.fromkeys([path] if own is FileState.DAMAGED else [])
@@ -93,7 +87,7 @@ def _check(path: Path) -> tuple[FileState, dict[Path, bool]]:
         return FileState.DAMAGED, {}
     found = file_state(content)
     if found is FileState.UNKNOWN:
-        return (found if _plausible(path, content) else FileState.DAMAGED), {}
+        return (found if path.suffix != ".json" and _plausible(path, content) else FileState.DAMAGED), {}
     if found is FileState.DAMAGED or path.suffix != ".json":
         return found, {}
     expected = json.loads(content).get(FILES) or {}
@@ -102,13 +96,11 @@ def _check(path: Path) -> tuple[FileState, dict[Path, bool]]:
 
 
 def _plausible(path: Path, content: bytes) -> bool:
-    """Whether a file without a digest, of an earlier version, can at least be read."""
-    if path.name == SUMMARY:
-        return not RunFolder(path.parent).checked()[1]
+    """Whether a file without a digest can at least be read, and may thus be somebody else's."""
     if path.suffix == ".pt":
         return zip_is_whole(content)
     try:
-        load(content) if path.suffix == ".safetensors" else json.loads(content)
-    except (ValueError, RecursionError, SafetensorError):
+        load(content)
+    except (ValueError, SafetensorError):
         return False
     return True

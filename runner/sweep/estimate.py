@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 
 from runner.config.key_group import node
 from runner.execution.devices import device_type
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, counted
 from runner.execution.progress import current
 from runner.models.identity import MODEL_FILE, tuning_id
 from runner.store.run_store import Store
@@ -49,8 +49,7 @@ class Left:
     @property
     def training(self) -> str:
         """``, the training of 2 models included``; empty where none is trained."""
-        models = f"{self.models} model{'s' * (self.models != 1)}"
-        return f", the training of {models} included" if self.models else ""
+        return f", the training of {counted(self.models, 'model')} included" if self.models else ""
 
     def unknown(self, number: int) -> str:
         """Sentences on what of the `number` runs is not in the time; empty where it is of all."""

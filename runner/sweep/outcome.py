@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner.execution.errors import DivergenceError, UserError, one_sentence
+from runner.execution.errors import DivergenceError, UserError, counted, one_sentence
 from runner.files.atomic_files import read_json
 
 CHAINS_MET_NAN = "NotANumberError"
@@ -135,7 +135,7 @@ class Outcome:
 
     def sentence(self) -> str:
         """``18 runs done, 2 skipped (done before), 1 failed.``"""
-        parts = [f"{_runs(len(self.done))} done"]
+        parts = [f"{counted(len(self.done), 'run')} done"]
         parts += [f"{len(self.skipped)} skipped (done before)"] if self.skipped else []
         parts += [f"{len(self.locked)} left to another process"] if self.locked else []
         parts += [f"{len(self.cut_short)} interrupted"] if self.cut_short else []
@@ -160,7 +160,3 @@ def failures_in_words(failures: Iterable[Failure]) -> str:
         lines += [f"    {line}" for line in failure.tail[-3:]]
         blocks.append("\n".join([*lines, f"  repeat: {failure.command}"]))
     return "\n".join(blocks)
-
-
-def _runs(number: int) -> str:
-    return "1 run" if number == 1 else f"{number} runs"

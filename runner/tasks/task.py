@@ -136,8 +136,8 @@ class Task(ABC):
         return ""
 
     def run_seconds(self, summary: Mapping[str, Any]) -> float:
-        """Seconds that a finished run took without training, in an earlier version also without measuring."""
-        return float(summary.get("wall_seconds", summary["seconds"]))
+        """Seconds that a finished run took without training."""
+        return float(summary["wall_seconds"])
 
     def evaluations(self, config: DictConfig, summary: Mapping[str, Any]) -> float:
         """Evaluations of the target in a finished run, those of all chains; 0 where they are not counted."""

@@ -11,16 +11,13 @@ import sys
 from collections.abc import Sequence
 
 from runner.config.output_root import only_output_root
-from runner.execution.command_line import OneSentenceParser, called, reported
+from runner.execution.command_line import OneSentenceParser, called, reporting
 from runner.execution.errors import warn
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return reported(lambda: _main(arguments))
-
-
-def _main(arguments: Sequence[str] | None) -> int:
     parser = OneSentenceParser(prog=called("runner.verdicts"), description=__doc__)
     parser.add_argument("words", nargs="*", metavar="output_root=DIR", help="default: outputs")
     root = only_output_root(parser.parse_args(arguments).words, "Verdicts are made with")

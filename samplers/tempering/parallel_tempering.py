@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from samplers.inverse_temperatures import along_first, require_temperable
+from samplers.inverse_temperatures import along_first
 from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import RungKernels, rung_step_sizes
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.tempering.around_kernel import AroundKernel
 from samplers.tempering.ladder import check_ladder, require_proper, require_replica_axis
 from samplers.tempering.swaps.swap_round import OWN, SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
@@ -22,7 +23,7 @@ from targets.target import Target
 from targets.versions import changes
 
 
-class ParallelTempering(Kernel):
+class ParallelTempering(AroundKernel):
     """K replicas of `kernel` at inverse temperatures 1 = beta_1 > .. > beta_K >= 0, and swaps between them.
 
     PT-DLP v2, Algorithm 1. One batched step moves all replicas of all chains, whose batch axes come after
@@ -45,8 +46,6 @@ class ParallelTempering(Kernel):
         TypeError: for a kernel that is none, or swaps that are no `Swaps`.
     """
 
-    tensor_step_size = False
-
     def __init__(
         self,
         kernel: Kernel,
@@ -54,10 +53,10 @@ class ParallelTempering(Kernel):
         step_size: float | Sequence[float] | None = None,
         swap: Swaps | None = None,
     ) -> None:
-        require_temperable(kernel)
+        super().__init__(kernel)
         self.betas = check_ladder(ladder, auto=False)
         sizes = rung_step_sizes(kernel, step_size, len(self.betas))
-        self.base, self.swaps = kernel, _require_swaps(swap)
+        self.swaps = _require_swaps(swap)
         self.rungs = RungKernels(kernel, None if sizes is None else sizes.expand(len(self.betas)))
         self.tables: Kernel | None = None
         self._tempered: _Tempered | None = None
@@ -66,20 +65,12 @@ class ParallelTempering(Kernel):
         self.axes = (len(self.betas),)
 
     @property
-    def persistent_aux(self) -> tuple[str, ...]:
-        return self.base.persistent_aux
-
-    @property
-    def needs_gradient(self) -> bool:
-        return self.base.needs_gradient
-
-    @property
     def step_sizes(self) -> Tensor | None:
         """That of each rung ``(K,)``; None where the kernel has none."""
         return self.rungs.step_sizes
 
     def check(self, target: Target) -> None:
-        self.base.check(target)
+        super().check(target)
         require_proper(target, self.betas)
         self.swaps.rule.check(target)
 
@@ -101,9 +92,6 @@ class ParallelTempering(Kernel):
         axes = len(batch)
         local = self._kernel(axes).init(target, theta, self._laid(beta, axes).betas)
         return SwapMemory.start(local.log_prob).into(local)
-
-    def drawn(self, state: State, generator: Generator) -> State:
-        return self.base.drawn(state, generator)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         axes = state.log_prob.dim()

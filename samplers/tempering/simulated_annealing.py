@@ -8,10 +8,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from samplers.inverse_temperatures import require_temperable
 from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import family_of, ladder_step_sizes
 from samplers.tempering.annealing_schedule import annealing_schedule
+from samplers.tempering.around_kernel import AroundKernel
 from targets.randomness import Generator
 from targets.target import Target
 
@@ -19,7 +19,7 @@ POSITION = "annealing.position"
 """Key in ``State.aux`` of the place in the schedule, an int64 scalar."""
 
 
-class SimulatedAnnealing(Kernel):
+class SimulatedAnnealing(AroundKernel):
     """Steps of `kernel` at an inverse temperature that rises along a schedule, then stays at its last value.
 
     For optimisation: the draws are not from the target, neither on the way nor at the end, since the chains
@@ -45,7 +45,6 @@ class SimulatedAnnealing(Kernel):
 
     exact = False
     draws_target = False
-    tensor_step_size = False
     temperable = False
 
     def __init__(
@@ -57,25 +56,13 @@ class SimulatedAnnealing(Kernel):
         coldest: float = 1.0,
         step_size: float | Sequence[float] | None = None,
     ) -> None:
-        require_temperable(kernel)
-        self.base = kernel
+        super().__init__(kernel)
         self.betas = annealing_schedule(steps, schedule, hottest, coldest)
         sizes = ladder_step_sizes(
             kernel, step_size, len(step_size) if isinstance(step_size, Sequence) else None
         )
         self.step_sizes = None if sizes is None else _along(sizes, steps)
         self.family = None if sizes is None else family_of(kernel)
-
-    @property
-    def persistent_aux(self) -> tuple[str, ...]:
-        return self.base.persistent_aux
-
-    @property
-    def needs_gradient(self) -> bool:
-        return self.base.needs_gradient
-
-    def check(self, target: Target) -> None:
-        self.base.check(target)
 
     def to(self, like: Tensor) -> SimulatedAnnealing:
         moved = super().to(like)
@@ -92,9 +79,6 @@ class SimulatedAnnealing(Kernel):
         start = torch.zeros((), dtype=torch.int64, device=theta.device)
         state = self.at(start).init(target, theta, beta * self.betas.gather(0, start))
         return replace(state, aux={**state.aux, POSITION: start})
-
-    def drawn(self, state: State, generator: Generator) -> State:
-        return self.base.drawn(state, generator)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         position = state.aux[POSITION]

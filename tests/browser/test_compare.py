@@ -84,7 +84,7 @@ def test_means_and_intervals_are_those_of_the_runs(visit: Visit, report: Report)
 
 
 def test_a_seed_of_the_same_settings_counts_once(visit: Visit) -> None:
-    """A run of an earlier version has the seed and the settings of the first one, and other numbers."""
+    """A run of another version has the seed and the settings of the first one, and other numbers."""
     page = visit.open("compare.html#sampler=pt_dmala,dmala&scale=smoke&status=done&metric=kl&group=sampler")
     twice = page.evaluate("document.getElementById('plot').data[0].customdata")
     assert [said.rpartition(", ")[2] for said in twice] == ["n = 8", "n = 4"]

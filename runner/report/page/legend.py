@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from runner.execution.errors import counted
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.figure_shape import Role
 from runner.report.table_shape import TableShape
@@ -154,7 +155,7 @@ def notes_on_runs(threads: Sequence[int], sources: Mapping[str, int]) -> list[st
         )
     if len(sources) > 1:
         found = sorted(sources.items(), key=lambda each: -each[1])
-        named = [f"{source}: {number} run{'s' * (number > 1)}" for source, number in found[:3]]
+        named = [f"{source}: {counted(number, 'run')}" for source, number in found[:3]]
         versions = "; ".join([*named, *[f"{len(found) - 3} more"] * (len(found) > 3)])
         notes.append(
             f"The runs are of {len(found)} versions of the source code ({versions}). CHANGELOG.md says under "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.files.atomic_files import write_bytes, write_text
+from runner.files.csv_text import csv_of_records
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page
 from runner.report.page.markdown import markdown
@@ -28,7 +28,7 @@ def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Pag
 
     ``table.parquet`` holds what ``table.csv`` does, with the extra `parquet`.
     """
-    texts = {"table.csv": _csv(records), "table.md": markdown(page), "table.tex": latex(page)}
+    texts = {"table.csv": csv_of_records(records), "table.md": markdown(page), "table.tex": latex(page)}
     for name, text in texts.items():
         write_text(folder / name, text)
     parquet = folder / "table.parquet"
@@ -40,13 +40,3 @@ def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Pag
     frame = pd.DataFrame.from_records(records)
     write_bytes(parquet, frame.to_parquet(index=False, engine="pyarrow"))
     return [*texts, parquet.name]
-
-
-def _csv(records: Sequence[Mapping[str, object]]) -> str:
-    """The records below a line of their keys, floats in their shortest exact form; nothing for None."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(records[0] if records else ()), lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({key: float(v) if isinstance(v, float) else v for key, v in record.items()})
-    return text.getvalue()

@@ -80,9 +80,7 @@ def run_entry_of(folder: RunFolder, stamp: str) -> RunEntry:
     if (why := _why(folder, status, config)) is not None:
         about["why"] = why
     if summary is not None:
-        about |= {
-            key: summary.get(key) for key in ("exact", "notes", "tuning", "schema", "batch", "model", "rungs")
-        }
+        about |= {key: summary.get(key) for key in ("exact", "notes", "tuning", "batch", "model", "rungs")}
     return RunEntry(
         run_id=folder.run_id,
         stamp=stamp,

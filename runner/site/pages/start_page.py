@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.execution.errors import counted
 from runner.execution.reached import duration
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.making_command import judging
 from runner.site.pages.rendering import counts_in_order, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_store import Store
-from runner.store.short_hash import SCHEMA, short_hash
+from runner.store.short_hash import short_hash
 from runner.store.under_way import grouped_by_process
 
 NAMED = re.compile(r"(\S+) (?:Tables?|Figures?|Theorems?|Propositions?)\b")
@@ -53,7 +54,6 @@ def write_start(
         "start.html",
         page="start", up="", root=root, total=len(runs), papers=papers,
         counts=counts_in_order(run.status for run in runs.values()),
-        said=[sentence] if (sentence := old_sentence(runs.values())) else [],
         running=[
             card | {"title": f"{card['heading']}: {card['title']}"}
             for card in cards
@@ -74,7 +74,7 @@ def works_of(root: Path, running: Sequence[RunEntry]) -> list[dict[str, Any]]:
     found = []
     for group in grouped_by_process(store.run(run.run_id) for run in running)[:MOST_SHOWN]:
         first, *others = (run.run_id for run in group.runs)
-        more = f" and {len(others)} other run{'s' * (len(others) > 1)}" if others else ""
+        more = f" and {counted(len(others), 'other run')}" if others else ""
         process = group.process
         found.append({"title": f"{named[first]}{more}", "said": str(process), "work": process.work})
     return found
@@ -98,15 +98,6 @@ def _title(card: Mapping[str, Any]) -> str:
     heading, paper = str(card["heading"]), paper_in_title(str(card["heading"]))
     named = heading.removeprefix(f"{paper} ") if paper != OTHERS else heading
     return f"{named}: {card['title']}"
-
-
-def old_sentence(runs: Any) -> str:
-    """One sentence on the runs that have ids of an earlier version; empty where there are none."""
-    old = sum(run.done and run.about.get("schema") != SCHEMA for run in runs)
-    if not old:
-        return ""
-    have = "1 run has an id" if old == 1 else f"{old} runs have ids"
-    return f"{have} of an earlier version: they are shown by themselves and belong to no table."
 
 
 def command_name(command: str) -> str:

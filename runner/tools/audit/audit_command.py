@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from runner.config.output_root import only_output_root
+from runner.execution.command_line import reporting
 
 USAGE = "usage: python -m runner.audit [output_root=DIR]"
 
 
+@reporting
 def main(arguments: Sequence[str]) -> int:
     """Runs the audit."""
     if {"-h", "--help"} & set(arguments):

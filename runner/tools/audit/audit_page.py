@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from runner.files.csv_text import csv_text
 from runner.tools.audit.finding import MeasuredFinding
 
 CSV_COLUMNS = (
@@ -70,17 +69,15 @@ def show_audit(findings: Sequence[MeasuredFinding], console: Console) -> None:
 
 def audit_csv(findings: Sequence[MeasuredFinding]) -> str:
     """One row per figure, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    rows: list[tuple[object, ...]] = [CSV_COLUMNS]
     for each in findings:
         finding = each.finding
         head = (finding.key, finding.title, finding.where, finding.source)
         for figure in each.figures:
             expected = (figure.expected.text, figure.expected.low, figure.expected.high)
             measured = (figure.stated, figure.measured, figure.error, figure.standing)
-            writer.writerow((*head, figure.name, *expected, *measured, finding.method, finding.note))
-    return text.getvalue()
+            rows.append((*head, figure.name, *expected, *measured, finding.method, finding.note))
+    return csv_text(rows)
 
 
 def audit_markdown(findings: Sequence[MeasuredFinding]) -> str:

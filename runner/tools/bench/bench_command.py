@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from runner.config.output_root import names_root, output_root
-from runner.execution.command_line import OneSentenceParser, called, reported
+from runner.execution.command_line import OneSentenceParser, called, reporting
 from runner.execution.memory.freed_memory import keep_freed_memory
 from runner.tools.bench.annealing import annealing_rows
 from runner.tools.bench.baselines.jax_peer import jax_rows
@@ -123,13 +123,10 @@ PARTS: dict[str, Callable[[BenchRows, Settings], None]] = {
 _ONLY = f"the parts to measure, of {', '.join(PARTS)} (default: all; experiments takes an hour)"
 
 
+@reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the bench; the status is 0 also where a wanted speed is not met: speed depends on the computer."""
     given = sys.argv[1:] if arguments is None else arguments
-    return reported(lambda: _main(given))
-
-
-def _main(given: Sequence[str]) -> int:
     usage = "%(prog)s [output_root=DIR] [--short] [--wandb-server MODULE] [--only PART [PART ...]]"
     parser = OneSentenceParser(prog=called("runner.bench"), description=__doc__, usage=usage)
     parser.add_argument("--short", action="store_true", help="a smaller bench, to see that it works")

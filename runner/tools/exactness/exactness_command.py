@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.execution.command_line import OneSentenceParser, called, with_config_dir
+from runner.execution.command_line import OneSentenceParser, called, reporting, with_config_dir
 
 CRASHED = 3
 """Exit status where a sampler crashed and nothing worse was found."""
 
 
+@reporting
 def main(arguments: Sequence[str], draws: int | None = None) -> int:
     """Checks the samplers, prints the table and writes it as CSV.
 

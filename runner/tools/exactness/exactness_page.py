@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -12,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from runner.files.csv_text import csv_text
 from runner.tools.exactness.distances import LIMIT, Distance
 from runner.tools.exactness.not_enumerable import NOT_ENUMERABLE
 from runner.tools.exactness.step_agreement import LEVEL
@@ -118,11 +117,9 @@ def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
 
 def exactness_csv(distances: Sequence[Distance]) -> str:
     """One row per sampler and space, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    rows: list[tuple[object, ...]] = [CSV_COLUMNS]
     for d in distances:
         bias = d.bias or ("", "")
         measured = (d.claimed, d.error, d.p_value, *bias, d.checked)
-        writer.writerow((d.sampler, d.space, *measured, exactness_verdict(d), d.left_out, d.crash))
-    return text.getvalue()
+        rows.append((d.sampler, d.space, *measured, exactness_verdict(d), d.left_out, d.crash))
+    return csv_text(rows)

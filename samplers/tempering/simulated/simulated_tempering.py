@@ -12,9 +12,9 @@ from torch import Tensor
 
 from samplers.choice import choose
 from samplers.hyperparameters import AUTO, move_rate
-from samplers.inverse_temperatures import require_temperable
 from samplers.kernel import Info, Kernel, State
 from samplers.kernel_family import family_of, rung_step_sizes
+from samplers.tempering.around_kernel import AroundKernel
 from samplers.tempering.ladder import check_ladder, require_proper
 from samplers.tempering.path import TemperedPath
 from targets.checks import is_number
@@ -25,7 +25,7 @@ LEVEL = "tempering.level"
 """Key in ``State.aux`` of the level of each chain, ``(*batch)``, int64: 0 the cold one, L - 1 the hot one."""
 
 
-class SimulatedTempering(Kernel):
+class SimulatedTempering(AroundKernel):
     """A chain on (level, theta) with the joint distribution p(i, theta) ~ exp(beta_i U(theta)) / Z_i.
 
     STMH, Algorithm 1. With probability `rate` a step proposes the level above or below, one half each; it
@@ -59,7 +59,6 @@ class SimulatedTempering(Kernel):
     """
 
     has_levels = True
-    tensor_step_size = False
 
     def __init__(
         self,
@@ -70,8 +69,7 @@ class SimulatedTempering(Kernel):
         step_size: float | Sequence[float] | None = None,
     ) -> None:
         self.rate = move_rate(rate)
-        require_temperable(kernel)
-        self.base = kernel
+        super().__init__(kernel)
         self.exact = kernel.exact
         self.betas = check_ladder(ladder, auto=False)
         self.step_sizes = level_step_sizes(kernel, step_size, self.levels)
@@ -81,20 +79,12 @@ class SimulatedTempering(Kernel):
         self.family = None if self.step_sizes is None else family_of(kernel)
 
     @property
-    def persistent_aux(self) -> tuple[str, ...]:
-        return self.base.persistent_aux
-
-    @property
-    def needs_gradient(self) -> bool:
-        return self.base.needs_gradient
-
-    @property
     def levels(self) -> int:
         """Number of levels L."""
         return len(self.betas)
 
     def check(self, target: Target) -> None:
-        self.base.check(target)
+        super().check(target)
         require_proper(target, self.betas)
 
     def to(self, like: Tensor) -> SimulatedTempering:
@@ -145,9 +135,6 @@ class SimulatedTempering(Kernel):
         hot = torch.full(target.space.batch_shape(theta), self.levels - 1, device=theta.device)
         start = self.at(hot).init(target, theta, beta * self.betas[hot])
         return replace(start, aux={**start.aux, LEVEL: hot})
-
-    def drawn(self, state: State, generator: Generator) -> State:
-        return self.base.drawn(state, generator)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         level = state.aux[LEVEL]

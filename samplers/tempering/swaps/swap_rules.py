@@ -151,17 +151,11 @@ class CorrectedRule(SwapRule):
             )
 
 
-class V1LiteralRule(SwapRule):
+class V1LiteralRule(HistoryRule):
     """PT-DLP v1, Eq. 6 as printed: max{1, .} is at least one, so every pair swaps. Not exact."""
 
-    exact = False
     sign = -1.0
     always = True
-
-    def energies(
-        self, target: Target, before: State, after: State, betas: Tensor, generator: Generator
-    ) -> SwapEnergies:
-        return SwapEnergies(before.log_prob + after.log_prob)
 
 
 class ReleasedRule(SwapRule):

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.integrity.file_digest import KEY
 from runner.status import main
-from runner.store.run_store import old_runs
 from runner.sweep.estimate import left
 from runner.sweep.jobs import experiment_jobs
 from runner.sweep.standing import standing
@@ -66,15 +64,6 @@ def test_time_left_is_that_of_done_runs(call: Call, tmp_path: Path) -> None:
     will = left([done, missing])
     assert will.seconds == pytest.approx(cost)
     assert left([done]).seconds == 0
-    for path in tmp_path.glob("outputs/runs/*/summary.json"):  # as of an earlier version
-        content = json.loads(path.read_text())
-        own = {key: content[key] for key in content if key not in ("wall_seconds", "files", KEY)}
-        path.write_text(json.dumps(own))
-    done, missing = (standing(job) for job in experiment_jobs("tiny", argv))
-    assert done.left == 0
-    assert left([done, missing]).seconds == pytest.approx(
-        sum(float(run["seconds"]) for run in done.summaries)
-    )
 
 
 def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,26 +78,6 @@ def test_the_time_left_of_models_that_are_not_trained_yet(experiment: str, call:
     # Every row of the table, the reference draws among them, is tried on a model that is not trained.
     assert main([experiment, "scale=smoke", "seed=0", "task.chains=4"]) == 0
     assert not list(Path("outputs/models").glob("*/model.safetensors"))
-
-
-@pytest.mark.usefixtures("tiny")
-def test_runs_with_ids_of_an_earlier_version_are_counted_and_left_alone(
-    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = [f"hydra.searchpath=[file://{tmp_path}/conf]", "scale=smoke", "target=bernoulli4", "sampler=gibbs"]
-    assert call("-m", "+experiment=tiny", *argv).status == 0
-    for path in tmp_path.glob("outputs/runs/*/summary.json"):
-        folder = path.parent.rename(path.parent.with_name(f"0{path.parent.name[1:]}"))
-        (folder / "summary.json").write_text('{"schema": 1, "status": "done"}')
-    before = everything(tmp_path)
-    assert main(["tiny", *argv]) == 0
-    said = capsys.readouterr().out
-    assert (
-        "2 runs have ids of an earlier version under outputs: run ids have changed once since then, " in said
-    )
-    assert "2 runs are left: about " in said
-    assert everything(tmp_path) == before
-    assert old_runs(tmp_path) == ""
 
 
 def test_the_counts_fit_80_columns_and_labels_are_shown_as_they_are(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.store.written_config import written_settings
 from runner.sweep.jobs import experiment_jobs, jobs_of, requested
@@ -53,14 +51,14 @@ table:
         - {kind: repeats, title: seeds, metric: emc, columns: [eight]}
 """
 METRICS = ("kl", "emc", "acceptance", "rhat")
-DAMAGED, FAILED, OLD, LOST = ("00000000000000d1", "00000000000000f1", "00000000000000e1", "00000000000000c1")
+DAMAGED, FAILED, TWIN, LOST = ("00000000000000d1", "00000000000000f1", "00000000000000e1", "00000000000000c1")
 
 
 def made_up_store(folder: Path) -> tuple[Path, list[str]]:
     """A store in `folder`, and the overrides that make its experiment known.
 
     It holds 23 of the 24 runs of an experiment, a grid of 12 runs over two samplers and step sizes, and a run
-    each that is damaged, has failed, has the id of an earlier version, and has lost its configuration.
+    each that is damaged, has failed, has settings and seed of another, and has lost its configuration.
     """
     root, conf = folder / "outputs", folder / "conf"
     (conf / "experiment").mkdir(parents=True)
@@ -86,13 +84,12 @@ def made_up_store(folder: Path) -> tuple[Path, list[str]]:
             )
             number += 1
     config = places[0][1] | {"experiment": None}
-    for run_id in (DAMAGED, FAILED, OLD, LOST):
+    for run_id in (DAMAGED, FAILED, TWIN, LOST):
         write_run(store.run(run_id), config, synthetic_records(number, METRICS))
     flip(store.run(DAMAGED).path / "metrics.csv")
     (store.run(LOST).path / "config.yaml").write_text("not: [yaml")
     (store.run(FAILED).path / "summary.json").unlink()
     store.run(FAILED).fail({"error": "ValueError", "message": "no <b>good</b>", "status": "failed"})
-    age(store.run(OLD))
     return root, hydra
 
 
@@ -101,11 +98,3 @@ def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(bytes(content))
-
-
-def age(run: RunFolder) -> None:
-    """Turns a run into one of a version that wrote no digests and had other ids."""
-    path = run.path / "summary.json"
-    content = json.loads(path.read_text())
-    del content["files"], content["digest_of_this_file"]
-    path.write_text(json.dumps({**content, "schema": 1}))
