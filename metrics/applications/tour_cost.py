@@ -59,9 +59,10 @@ class TourCost(TourMetric):
     def _of_sums(self) -> dict[str, Tensor]:
         mean = by_seed(lambda row: row.mean(), self.sums.cost / self.sums.steps)
         square = by_seed(lambda row: row.mean(), self.sums.square / self.sums.steps)
+        variance = square - (mean - self.sums.shift.squeeze(-1)).square()
         return {
             self.name: mean,
-            "tour_cost_sd": (square - mean.square()).clamp_(min=0.0).sqrt(),
+            "tour_cost_sd": variance.clamp_(min=0.0).sqrt(),
             "tour_cost_best": self.best.of_seed()[0],
         }
 

@@ -60,15 +60,20 @@ class TourSums(Sums):
     """Sums over steps of each chain's cost and its square, and counts of each city at each position.
 
     Attributes:
-        cost, square: ``(seeds, chains)``, float64.
+        shift: the cost of each seed's first draw, ``(seeds, 1)``, float64; 0 before it.
+        cost: ``(seeds, chains)``, float64.
+        square: of the cost minus `shift`, likewise, so that the variance loses no digits.
         places: number of draws with city c at position i, ``(seeds, n, n)``, int64. It determines the mean
             number of positions in which the draws differ from any one tour.
     """
+
+    saved = ("shift",)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.target = require_tours("tour_sums", context)
         n = self.target.cities
+        self.shift = torch.zeros((context.seeds, 1), dtype=torch.float64, device=context.device)
         self.cost = self.zeros("cost", context.seeds, context.chains)
         self.square = self.zeros("square", context.seeds, context.chains)
         self.places = self.zeros("places", context.seeds, n, n, dtype=torch.int64)
@@ -79,11 +84,23 @@ class TourSums(Sums):
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         tour = self.target.tour(theta)
         cost = self.target.cost(tour)
+        if not self.steps:
+            self.shift.copy_(cost[:, :1])
         self.cost.add_(cost)
-        self.square.addcmul_(cost, cost)
+        self.square.add_((cost - self.shift).square())
         cells = (self._row + tour).flatten()
         self.places.view(-1).scatter_add_(0, cells, self._one.expand(cells.shape))
         self.steps += 1
+
+    def merge(self, other: Self) -> None:
+        theirs = other.shift.to(self.shift)
+        if not self.steps:
+            self.shift.copy_(theirs)
+        # The other's squares as if it had subtracted this one's cost.
+        apart = theirs - self.shift
+        beyond = other.cost.to(apart) - other.steps * theirs
+        self.square.add_(2.0 * apart * beyond + other.steps * apart.square())
+        super().merge(other)
 
 
 class BestTour(Statistic):

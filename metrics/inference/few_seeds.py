@@ -73,10 +73,10 @@ def interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
         return None
     if not np.isfinite(data).all():
         raise ValueError(f"values must be finite, {data[~np.isfinite(data)][0]} was given")
-    mean = float(data.mean())
+    size = power_of_two(data)
+    mean = size * float((data / size).mean())
     if data.size == 1:
         return Interval(mean, None, None, None, 1)
-    size = power_of_two(data)
     sd = 0.0 if _is_rounding(data, data) else size * float((data / size).std(ddof=1))
     if sd == 0.0:
         return Interval(mean, 0.0, None, None, data.size)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from metrics.inference.few_seeds import interval
 from runner.dashboards.shown import Shown
+from runner.report.block_references import along_runs
 from runner.report.runs.experiment_run import Run
 from runner.report.table_shape import Direction
 
@@ -43,24 +44,17 @@ def _verdict(best: bool, p_value: float | None) -> str:
 
 def curves(shown: Shown) -> pd.DataFrame:
     """Mean and 95 % interval over seeds of each metric at each recorded step of each row and column."""
-    wanted = measured(shown)
-    parts = []
-    for run in shown.results.runs:
-        rows = run.folder.metrics() if run.summary is not None else None
-        if rows is not None:
-            parts.append(rows.loc[rows["metric"].isin(wanted)].assign(row=run.row, column=run.column))
-    if not parts:
-        return pd.DataFrame(columns=CURVE)
-    lines = []
-    whole = pd.concat(parts, ignore_index=True)
-    for (row, column, metric, step), group in whole.groupby(["row", "column", "metric", "step"], sort=False):
-        values = group["value"].tolist()
-        # A mean over the other seeds would be too good.
-        span = interval(values) if all(map(math.isfinite, values)) else None
-        if span is not None:
-            costs = group["evaluations"].mean(), group["seconds"].mean()
-            ends = (span.mean if end is None else end for end in (span.lo, span.hi))
-            lines.append([row, column, metric, step, *costs, span.mean, *ends, span.n])
+    wanted, lines = measured(shown), list[list[Any]]()
+    for row, column in dict.fromkeys((run.row, run.column) for run in shown.results.runs):
+        for metric, curve in shown.results.curves_of(row, column, wanted).items():
+            for step, group in curve.groupby("step"):
+                values = group["value"].tolist()
+                # A mean over the other seeds would be too good.
+                span = interval(values) if all(map(math.isfinite, values)) else None
+                if span is not None:
+                    costs = (along_runs(cost, group[cost].tolist()) for cost in COSTS)
+                    ends = (span.mean if end is None else end for end in (span.lo, span.hi))
+                    lines.append([row, column, metric, step, *costs, span.mean, *ends, span.n])
     return _thinned(pd.DataFrame(lines, columns=CURVE))
 
 
@@ -78,12 +72,13 @@ def rungs(shown: Shown) -> pd.DataFrame:
 
     Runs of earlier versions have those of their pilot only, on its own ladder.
     """
-    found: dict[tuple[str, str, str], list[_Ladder]] = {}
+    found: dict[tuple[str, str, str], dict[int, _Ladder]] = {}
     for run in shown.results.runs:
         if (ladder := _ladder(run)) is not None:
-            found.setdefault((run.row, run.column, ladder.of), []).append(ladder)
+            found.setdefault((run.row, run.column, ladder.of), {}).setdefault(run.seed, ladder)
     parts = []
-    for (row, column, of), ladders in found.items():
+    for (row, column, of), by_seed in found.items():
+        ladders = list(by_seed.values())
         beta = pd.Series(ladders[0].betas, dtype=float)
         rates = {
             name: pd.DataFrame([each.rates.get(name, []) for each in ladders], dtype=float).mean()

@@ -29,7 +29,7 @@ class SampleSettings:
         burn_in: steps whose draws are not measured.
         start: ``uniform`` on the space, ``random`` (`Target.initial`) or ``one_mode`` (all chains at the
             first mode).
-        record: at how many points of the run, besides its end, metrics are written.
+        record: at how many points of the run at most, its end among them, metrics are written; 0: at its end.
         keep: draws of each chain that are written at most; 0 for none.
         series: at how many steps, at most, metrics of series such as `ess` keep values; 0: as they choose.
     """

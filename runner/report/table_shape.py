@@ -126,7 +126,7 @@ class GrowthShape:
     """Sentences below the table that say how fast a metric grows, one for each of `rows` (by default all).
 
     Attributes:
-        x: key whose value places a column, or `step` along the runs of the one column `along`.
+        x: key whose value places a column, or one of `ALONG` along the runs of the one column `along`.
         symbol: its name in the sentences.
         power: the straight line is against this power of it.
         exponential: whether the fit is to exp(p x^power) instead of x^p.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from metrics.inference.growth_exponent import exponential_rate, growth_exponent, straightness
+from runner.report.block_references import along_runs
 from runner.report.figure_shape import Role
 from runner.report.runs.column_keys import chosen
 from runner.report.runs.stored_results import Results
@@ -21,7 +22,7 @@ def growing(shape: TableShape, results: Results) -> list[str]:
     ]
 
 
-def along_runs(shape: TableShape, results: Results) -> dict[str, str]:
+def sentences_along_runs(shape: TableShape, results: Results) -> dict[str, str]:
     """Those of the sentences that need the curves of the runs, by `name_of`."""
     said = zip(fits(shape), growing(shape, results), strict=True)
     return {name_of(growth, row): sentence for (growth, row), sentence in said if growth.along is not None}
@@ -43,13 +44,15 @@ def fits(shape: TableShape) -> list[tuple[GrowthShape, str]]:
 def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -> list[tuple[float, float]]:
     """(x, mean of the metric over seeds), x rising; NaN where a seed has no finite value.
 
-    The mean over the others would be too low: a seed has no value where its cost was too large.
+    The mean over the others would be too low: a seed has no value where its cost was too large. Along the
+    runs seeds are averaged at each recorded step.
     """
     pairs = []
     if growth.along is not None:
-        runs, curve = results.at(row, growth.along), results.curves(row, growth.along, growth.metric)
-        for x, group in curve.groupby(growth.x):
-            pairs.append((float(str(x)), _mean(filter(math.isfinite, group["value"]), len(runs))))
+        seeds = results.planned(row, growth.along)
+        for _, group in results.curves(row, growth.along, growth.metric).groupby("step"):
+            found = filter(math.isfinite, group["value"])
+            pairs.append((along_runs(growth.x, group[growth.x].tolist()), _mean(found, seeds)))
     else:
         for column in shape.columns:
             by_seed, config = (
@@ -63,10 +66,10 @@ def points(shape: TableShape, growth: GrowthShape, row: str, results: Results) -
     return sorted(pairs)
 
 
-def _mean(values: Iterable[float], runs: int) -> float:
-    """The mean of a value of each run; NaN where one has none."""
+def _mean(values: Iterable[float], seeds: int) -> float:
+    """The mean of a value of each seed; NaN where one has none."""
     found = list(values)
-    return sum(found) / runs if len(found) == runs else math.nan
+    return sum(found) / seeds if len(found) == seeds else math.nan
 
 
 def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tuple[float, float]]) -> str:

@@ -162,14 +162,22 @@ def _setting(value: object, key: str, inexact: bool) -> Text:
 
 
 def _rows(grid: Grid, summary: Summary, column: str, sort: str | None) -> list[str]:
-    """The rows that have a run in `column`, sorted; those without a value come last."""
+    """The rows that have a run in `column`, sorted; those without a value come last.
+
+    Before them come those with a value of some of their seeds, which is compared with nothing.
+    """
     present = [row.row for row in grid.shape.rows if grid.results.at(row.row, column)]
     if sort is None:
         return present
     sign = -1.0 if grid.shape.metric(sort).direction is Direction.max else 1.0
-    found = {row: summary.at(sort, row, column).interval for row in present}
-    means = {row: float("inf") if span is None else sign * span.mean for row, span in found.items()}
-    return sorted(present, key=means.__getitem__)
+
+    def place(row: str) -> tuple[int, float]:
+        entry = summary.at(sort, row, column)
+        if entry.interval is None:
+            return 2, 0.0
+        return int(entry.without_value > 0), sign * entry.interval.mean
+
+    return sorted(present, key=place)
 
 
 def _cell(entry: Entry, stacked: bool, best: str) -> Text:

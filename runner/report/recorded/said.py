@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
 
-from runner.report.analysis.growth import along_runs
+from runner.report.analysis.growth import sentences_along_runs
 from runner.report.budget import budget_sentence
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
@@ -56,7 +56,7 @@ def said_by(shape: TableShape, results: Results) -> dict[str, Any]:
             threads=results.threads,
             notes={column: notes for column in columns if (notes := results.notes(column))},
             closed_form=[place_of(*place) for place in places if results.known(*place)],
-            growths=along_runs(shape, results),
+            growths=sentences_along_runs(shape, results),
             sources=results.sources,
         )
     )

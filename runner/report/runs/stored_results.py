@@ -166,17 +166,27 @@ class Results:
         return all(known) if known else None
 
     def curves(self, row: str, column: str, metric: str) -> pd.DataFrame:
-        """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done."""
+        """`metric` along the runs: seed, step, evaluations, seconds, value; empty where none is done.
+
+        Where several runs of a seed measured it, the first counts, as in `values`.
+        """
+        return self.curves_of(row, column, [metric])[metric]
+
+    def curves_of(self, row: str, column: str, metrics: Collection[str]) -> dict[str, pd.DataFrame]:
+        """The `curves` of each of `metrics`, for which the rows of a run are read once."""
         import pandas as pd
 
-        parts: dict[int, pd.DataFrame] = {}
+        parts: dict[str, dict[int, pd.DataFrame]] = {metric: {} for metric in metrics}
         for run in self.at(row, column):
             rows = run.folder.metrics() if run.summary is not None else None
-            if rows is not None and (rows["metric"] == metric).any():
-                parts.setdefault(run.seed, rows.loc[rows["metric"] == metric].assign(seed=run.seed))
+            if rows is not None:
+                for metric, own in rows.loc[rows["metric"].isin(metrics)].groupby("metric"):
+                    parts[str(metric)].setdefault(run.seed, own.assign(seed=run.seed))
         names = ["seed", "step", "evaluations", "seconds", "value"]
-        curves = pd.concat(parts.values(), ignore_index=True) if parts else pd.DataFrame(columns=names)
-        return curves[names]
+        return {
+            metric: pd.concat(of.values(), ignore_index=True)[names] if of else pd.DataFrame(columns=names)
+            for metric, of in parts.items()
+        }
 
     def coverage_along(self, row: str, column: str, seeds: Collection[int]) -> tuple[int, int]:
         """Of how many seeds curves of these `seeds` are, and of how many if no run of another had failed."""

@@ -14,7 +14,8 @@ CLOSE = 0.95
 def lengths_at_equal_cost(runs: Sequence[StoredRun], inner: Sequence[str], outer: Sequence[str]) -> bool:
     """Whether samplers have lengths of their own on a problem, and all runs there as many evaluations.
 
-    That holds of five replicas of parallel tempering for 1,000 steps and a plain sampler for 5,000.
+    That holds of five replicas of parallel tempering for 1,000 steps and a plain sampler for 5,000. It does
+    not where no run of a row is done, whose cost is not known.
 
     Args:
         inner: settings that make a row.
@@ -22,14 +23,21 @@ def lengths_at_equal_cost(runs: Sequence[StoredRun], inner: Sequence[str], outer
     """
     others = [key for key in outer if key != STEPS]
     lengths: dict[tuple[object, ...], dict[object, set[object]]] = {}
-    costs: dict[tuple[object, ...], list[float]] = {}
+    costs: dict[tuple[object, ...], dict[object, list[float]]] = {}
     for run in runs:
         column = tuple(run.settings.get(key) for key in others)
         row = tuple(run.settings.get(key) for key in inner)
         lengths.setdefault(column, {}).setdefault(row, set()).add(run.settings.get(STEPS))
+        found = costs.setdefault(column, {}).setdefault(row, [])
         if run.summary is not None:
-            costs.setdefault(column, []).append(float(run.summary.get("evaluations", 0.0)))
+            found.append(float(run.summary.get("evaluations", 0.0)))
     if any(len(found) > 1 for rows in lengths.values() for found in rows.values()):
         return False
     several = any(len(set().union(*rows.values())) > 1 for rows in lengths.values())
-    return several and all(min(found) > CLOSE * max(found) for found in costs.values())
+    return several and all(_are_close(list(rows.values())) for rows in costs.values())
+
+
+def _are_close(costs: Sequence[Sequence[float]]) -> bool:
+    """Whether the costs of all rows are known and close to each other."""
+    known = [cost for of_row in costs for cost in of_row]
+    return all(costs) and min(known) > CLOSE * max(known)

@@ -19,18 +19,21 @@ from runner.site.content.script_json import script_json
 from runner.site.index.run_entry import RunEntry
 from runner.site.index.store_index import Index
 
-MOST_SEEDS = 60
-"""Up to so many seeds the quantile of Student's t is given; the last one serves for more."""
-
 
 def t_quantiles(index: Index) -> list[float]:
-    """Half the width of a 95 % interval in standard errors, by degrees of freedom from 1 on."""
-    if "t" not in index.kept:
+    """Half the width of a 95 % interval in standard errors, by degrees of freedom from 1 on.
+
+    There are as many as a mean over all runs of the store needs.
+    """
+    found: list[float] = index.kept.setdefault("t", [])
+    most = max(len(index.runs) - 1, 1)
+    if len(found) < most:
         from metrics.inference.few_seeds import LEVEL, t_quantile
 
-        index.kept["t"] = [round(t_quantile(0.5 + LEVEL / 2, n), 6) for n in range(1, MOST_SEEDS)]
-    found: list[float] = index.kept["t"]
-    return found
+        # Twice as many, so that a sweep that is being watched does not ask for more at each run.
+        further = range(len(found) + 1, 2 * most + 1)
+        found.extend(round(t_quantile(0.5 + LEVEL / 2, degrees), 6) for degrees in further)
+    return found[:most]
 
 
 def runs_script(

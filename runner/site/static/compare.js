@@ -92,7 +92,7 @@
     const [low, high] = [Math.min(...values), Math.max(...values)];
     if (high - low <= 8 * Number.EPSILON * Math.max(Math.abs(low), Math.abs(high))) return { mean, margin: 0, n };
     const sd = Math.sqrt(values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (n - 1));
-    return { mean, margin: (runs.t[Math.min(n - 1, runs.t.length) - 1] * sd) / Math.sqrt(n), n };
+    return { mean, margin: (runs.t[n - 2] * sd) / Math.sqrt(n), n };
   };
   // As digits_apart in charts.py: of large values that differ little, more digits.
   const digitsApart = (lo, hi) => {

@@ -101,6 +101,34 @@ def test_a_run_that_never_moves() -> None:
     assert bool(values["tour_mismatch"].isnan().all())
 
 
+@pytest.mark.parametrize("cities", [9, 12, 40])
+def test_many_cities_have_no_spread_where_no_chain_moves(cities: int) -> None:
+    """A cost that no binary fraction is, and costs of thousands beside which the spread is small."""
+    target = TSP(cities)
+    tour = target.state(torch.randperm(cities, generator=torch.Generator().manual_seed(1)))
+    values = result(target, tour.expand(40, SEEDS, CHAINS, -1))
+    assert values["tour_cost_sd"].tolist() == [0.0, 0.0]
+
+
+def test_parts_of_a_run_keep_a_small_spread_of_long_tours() -> None:
+    """Whichever cost each part began at, and from a checkpoint in the middle."""
+    target, parts = TSP(9), [(0, 7), (7, 8), (8, 25)]
+    target.distances.add_(1e6)  # the same for all tours
+    draws = walk(TourSwap(), target, 25, SEEDS, CHAINS)
+    one, *others = (
+        measure(context(target, SEEDS, CHAINS), [TourCost], draws[start:end]) for start, end in parts
+    )
+    merged = measure(context(target, SEEDS, CHAINS), [TourCost], draws[:0])
+    merged.load_state_dict(one.state_dict())
+    for other in others:
+        merged.merge(other)
+    for seed in range(SEEDS):
+        costs = [length(target, tour) for tour in tours_of(target, draws, seed)]
+        for found in (merged.result(), result(target, draws)):
+            assert found["tour_cost"][seed].item() == pytest.approx(statistics.fmean(costs), rel=1e-14)
+            assert found["tour_cost_sd"][seed].item() == pytest.approx(statistics.pstdev(costs), rel=1e-7)
+
+
 def test_among_rotations_the_first_is_the_best_and_all_are_near() -> None:
     target = TSP(6)
     tours = target.tours()

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import pytest
-from omegaconf import OmegaConf
 
 pytest.importorskip("wandb_workspaces", reason="the extra dashboards is not installed")
 
 from runner import table, wandb_sync
 from runner.__main__ import main as run
-from runner.dashboards.tables import rungs
-from runner.report.runs.experiment_run import Run
-from runner.store.run_folder import RunFolder
 from tests.support.wandb_server.server import WandbServer
-
-if TYPE_CHECKING:
-    from runner.dashboards.shown import Shown
 
 SMALL = [
     "scale=smoke",
@@ -178,31 +170,3 @@ def test_a_workspace_offline_and_a_report_of_runs_are_refused(
     assert "mode must be online, it is offline" in capsys.readouterr().err
     assert wandb_sync.main(["runs", "--report", root]) == 2
     assert "--report goes with an experiment" in capsys.readouterr().err
-
-
-def ladder_run(row: str, seed: int, ladder: Any, **summary: Any) -> Run:
-    config = OmegaConf.create({"sampler": {"ladder": ladder}})
-    return Run(row, "MoG", seed, f"{row}{seed}", "done", config, summary, RunFolder(Path()))
-
-
-def test_rates_by_rung_are_means_over_seeds_or_those_of_the_pilot() -> None:
-    pilot = {"report": {"pilot_ladder": [1.0, 0.6, 0.0], "pilot_rejections": [0.25, 0.5]}}
-    tuned = {**pilot, "hyperparameters": {"ladder": [1.0, 0.0]}}
-    runs = [
-        ladder_run("PT", 0, "auto", tuning=tuned, rungs={"acceptance": [0.5, 0.7], "swap_rate": [0.2]}),
-        ladder_run("PT", 1, "auto", tuning=tuned, rungs={"acceptance": [0.3, 0.9], "swap_rate": [0.4]}),
-        ladder_run("fixed", 0, [1.0, 0.5, 0.0], rungs={"swap_rate": [0.25, 0.75]}),
-        ladder_run("old", 0, "auto", tuning=pilot),
-        ladder_run("DMALA", 0, None),
-    ]
-    found = rungs(cast("Shown", SimpleNamespace(results=SimpleNamespace(runs=runs))))
-    assert found.astype(object).where(found.notna(), None).to_numpy().tolist() == [
-        ["PT · MoG", "PT", "MoG", "run", 0, 1.0, 0.4, pytest.approx(0.3), 2],
-        ["PT · MoG", "PT", "MoG", "run", 1, 0.0, 0.8, None, 2],
-        ["fixed · MoG", "fixed", "MoG", "run", 0, 1.0, None, 0.25, 1],
-        ["fixed · MoG", "fixed", "MoG", "run", 1, 0.5, None, 0.75, 1],
-        ["fixed · MoG", "fixed", "MoG", "run", 2, 0.0, None, None, 1],
-        ["old · MoG (pilot)", "old", "MoG", "pilot", 0, 1.0, None, 0.75, 1],
-        ["old · MoG (pilot)", "old", "MoG", "pilot", 1, 0.6, None, 0.5, 1],
-        ["old · MoG (pilot)", "old", "MoG", "pilot", 2, 0.0, None, None, 1],
-    ]

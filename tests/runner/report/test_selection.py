@@ -346,6 +346,21 @@ def test_at_unequal_evaluations_steps_make_columns(lengths: Path, chosen: Callab
     assert "evaluations" not in grid.shape.caption
 
 
+def test_a_length_whose_cost_is_not_known_makes_a_column(lengths: Path) -> None:
+    """All runs of the tempered sampler are interrupted; with one of them done its cost is known."""
+    runs = chosen_by(["sampler=pt_dmala"], stored_runs(lengths)) + chosen_by(
+        ["task.steps=40"], stored_runs(lengths)
+    )
+    for lost, columns in ((2, 2), (1, 1)):
+        known = [
+            replace(run, status="interrupted", summary=None) if place < lost else run
+            for place, run in enumerate(runs)
+        ]
+        grid = grid_of(known, "interrupted")
+        assert len(grid.shape.columns) == columns
+        assert ("as many evaluations" in grid.shape.caption) == (columns == 1)
+
+
 def test_options_of_metrics_and_of_tuning_tell_lines_apart(tmp_path: Path) -> None:
     """Both enter the id of a run: without lines of their own the last run would stand for all."""
     metrics = ("metric=[time_to_target,best_log_prob]", "metric.time_to_target.gap=0.01,0.5")

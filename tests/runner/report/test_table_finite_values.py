@@ -17,6 +17,7 @@ from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.draw_figures import draw_figure
 from runner.report.figures.partial_means import MEANING, partial_handles
+from runner.report.page import grid_lines
 from runner.report.page.latex import latex
 from runner.report.page.layout import Page, lay_out
 from runner.report.page.markdown import markdown
@@ -27,6 +28,7 @@ from runner.report.published import PublishedNumbers
 from runner.report.recorded.seed_values import seed_values
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
+from runner.report.selection.grid import Grid
 from runner.site.content.averages import averaged
 from runner.site.content.curves import Curve
 from runner.site.content.panels.known import Known
@@ -77,6 +79,16 @@ def test_a_mean_over_the_runs_that_reached_a_target_is_compared_with_nothing(sum
     assert [row for row, entry in found.items() if entry.best] == ["steady"]
     assert [row for row, entry in found.items() if entry.p_value is not None] == ["slow"]
     assert [entry.seeds for entry in found.values()] == ["2 of 4", None, None, "0 of 4", None]
+
+
+def test_sorted_lines_begin_with_the_best_and_end_with_what_has_no_value(
+    summary: Summary, results: Results
+) -> None:
+    """A mean of two of four seeds is no better than the best of all, though it is smaller."""
+    grid = Grid(["sampler"], shape_from(BLOCK), results, {})
+    found = grid_lines._rows(grid, summary, "graph", "time_to_target")
+    assert found == ["steady", "slow", "lucky", "never", "unmeasured"]
+    assert summary.at("time_to_target", found[0], "graph").best
 
 
 def test_a_failed_run_is_a_run_without_a_value(results: Results) -> None:

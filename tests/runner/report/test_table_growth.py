@@ -99,6 +99,38 @@ def test_a_point_along_the_runs_without_a_value_of_each_is_none(shape: TableShap
     assert "1 of 3 points have a value" in growing(shape, Results(tuple(runs)))[2]
 
 
+@pytest.mark.parametrize(("x", "places"), [("seconds", [1.0, 2.0, 4.0]), ("evaluations", [12.0, 24.0, 48.0])])
+def test_seeds_are_averaged_by_step_against_other_costs(x: str, places: list[float]) -> None:
+    """The times and evaluations of each seed are its own; one of three was paused for a minute."""
+    steps, config = [10, 20, 40], {"target": {"distance": 4}}
+    runs = [
+        finished(
+            "A",
+            "D = 4",
+            seed,
+            config,
+            {"cost": 1.0},
+            curve=pd.DataFrame(
+                {
+                    "step": steps,
+                    "evaluations": [step + per * step // 10 for step in steps],
+                    "seconds": [pause + 0.1 * step for step in steps],
+                    "metric": "cost",
+                    "value": [3.0 * step * (1 + seed) for step in steps],
+                }
+            ),
+        )
+        for seed, (pause, per) in enumerate([(0.0, 1), (0.0, 2), (60.0, 3)])
+        for _ in range(1 + seed)  # other commands computed some seeds again
+    ]
+    block = BLOCK.copy()
+    block.growths[1].x = x
+    shape, results = table_shape("made", block), Results(tuple(runs))
+    found = points(shape, shape.growths[1], "A", results)
+    assert found == [(place, 6.0 * step) for place, step in zip(places, steps, strict=True)]
+    assert "p = 1.00 (95 % interval 1.00 to 1.00), fitted to 3 of 3 points" in growing(shape, results)[2]
+
+
 def test_too_few_points_are_said(shape: TableShape) -> None:
     found = growing(shape, Results((run("A", 2, 0, 1.0), run("A", 4, 0, None))))
     assert found[0] == "Cost, A: 1 of 2 points have a value, too few for a fit. Theory: polynomial."

@@ -194,6 +194,19 @@ def test_pairs_that_cannot_hold_the_best_are_not_tested() -> None:
     )
 
 
+def test_the_mean_of_the_largest_numbers_is_finite() -> None:
+    """Their sum is not. The mean of all others has the bits of NumPy's."""
+    large = interval([1.7e308, 1.7e308])
+    assert large is not None
+    assert (large.mean, large.sd, large.n) == (1.7e308, 0.0, 2)
+    rng = np.random.default_rng(0)
+    for n in range(1, 200):
+        values = rng.standard_normal(n) * 10.0 ** rng.integers(-290, 290)
+        found = interval(list(values))
+        assert found is not None
+        assert found.mean == values.mean()
+
+
 def test_where_the_data_say_nothing_there_is_none_and_never_nan() -> None:
     assert interval([]) is None
     one = interval([0.7])

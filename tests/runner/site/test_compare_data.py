@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from metrics.inference.few_seeds import t_quantile
 from runner.report.figures import metric_axis
 from runner.report.figures.metric_axis import Quantity
 from runner.report.table_shape import Direction
 from runner.site.content.charts import said_of
-from runner.site.content.compare_data import runs_script
+from runner.site.content.compare_data import runs_script, t_quantiles
 from runner.site.index.known_quantities import known_quantities
 from runner.site.index.run_entry import RunEntry
 from runner.site.index.store_index import Index
@@ -53,6 +54,15 @@ def test_values_keep_the_digits_in_which_large_ones_differ(tmp_path: Path) -> No
     values = [123456.36, 123456.4, 123455.9]
     content = told(tmp_path, *(entry(seed, seed, GIBBS, energy=value) for seed, value in enumerate(values)))
     assert content["metrics"]["energy"] == values
+
+
+def test_there_are_quantiles_for_a_mean_over_all_runs() -> None:
+    """Also where further runs came, and for no run at all."""
+    index = Index("", {})
+    for number in (0, 1, 3, 4, 9, 200):
+        index.runs = {str(run): entry(run, run, GIBBS) for run in range(number)}
+        expected = [round(t_quantile(0.975, degrees), 6) for degrees in range(1, max(number, 2))]
+        assert t_quantiles(index) == expected
 
 
 def test_the_ends_of_an_interval_are_said_in_digits_that_tell_them_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +64,18 @@ def test_a_seed_of_which_a_second_run_kept_or_measured_more_counts_once(key: str
 def test_values_that_differ_by_rounding_alone_have_no_interval(tmp_path: Path) -> None:
     runs = seeds(0, GIBBS, 206.0, 206.0, 206.0000000000001)
     assert list(compare_page(tmp_path, runs, BARS).means.values()) == ["n = 3"]
+
+
+@pytest.mark.parametrize("number", [2, 60, 61, 300])
+def test_an_interval_is_that_of_a_table_however_many_seeds_there_are(number: int, tmp_path: Path) -> None:
+    values = [math.sin(seed) for seed in range(number)]
+    runs = seeds(0, GIBBS, *values)
+    curves = {run.run_id: curve(run.metrics["tv"]) for run in runs}
+    span = interval(values)
+    assert span is not None
+    (said,) = compare_page(tmp_path, runs, BARS).means.values()
+    assert said == said_of(span.lo, span.hi, number)
+    assert compare_page(tmp_path, runs, CURVES, curves).drawn[-1]["customdata"][-1] == said
 
 
 def test_failed_seeds_are_marked_in_both_views(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from runner.report.figures.metric_axis import Quantity
-from runner.site.content.compare_data import curves_script, runs_script, shard_of
+from runner.site.content.compare_data import curves_script, runs_script, shard_of, t_quantiles
 from runner.site.content.curves import Curve
 from runner.site.index.run_entry import RunEntry
+from runner.site.index.store_index import Index
 from runner.site.pages.assets import STATIC
 
 PAGE = Path(__file__).with_name("compare_in_node.js")
@@ -67,7 +68,7 @@ def compare_page(
         own = {run_id: each for run_id, each in (curves or {}).items() if shard_of(run_id) == shard}
         (folder / "data" / "curves" / f"{shard}.js").write_text(curves_script(shard, own))
     names = {name: Quantity("") for run in runs for name in run.metrics}
-    # The quantile for two degrees of freedom is the second.
-    script = runs_script(runs, names, {}, shards, [12.706205, 4.302653], {})
+    t = t_quantiles(Index("", {run.run_id: run for run in runs}))
+    script = runs_script(runs, names, {}, shards, t, {})
     (folder / "data" / "runs.js").write_text(script)
     return compared(folder, address)
