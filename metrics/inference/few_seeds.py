@@ -112,6 +112,24 @@ def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | No
     return float(2 * special.stdtr(n - 1, -abs(statistic)))
 
 
+def contradicted(a: Mapping[int, float], b: Mapping[int, float]) -> bool:
+    """Whether the means over the seeds that `a` and `b` share are in the other order than those over all.
+
+    A paired t-test then speaks of other means than those of `a` and of `b`. False where no seed is shared.
+    """
+    shared = a.keys() & b.keys()
+    if not shared or len(shared) == len(a) == len(b):
+        return False
+    of_all = sum(a.values()) / len(a) - sum(b.values()) / len(b)
+    return of_all * sum(a[seed] - b[seed] for seed in shared) < 0.0
+
+
+def agreeing_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | None:
+    """`paired_p_value`, or 1 where the means over all seeds contradict those over the shared ones."""
+    p_value = paired_p_value(a, b)
+    return 1.0 if p_value is not None and contradicted(a, b) else p_value
+
+
 def detectable_difference(
     a: Mapping[int, float], b: Mapping[int, float], power: float = POWER, tests: int = 1
 ) -> float | None:

@@ -101,6 +101,6 @@ def _pairs(column: Column) -> list[dict[str, object]]:
             "holm_p_value": pair.p_value,
             "detectable": pair.detectable,
         }
-        | {"outcome": pair.outcome.value, "source": pair.source}
+        | {"outcome": pair.outcome.value, "source": pair.source, "records": " and ".join(pair.folders)}
         for pair in column.pairs
     ]

@@ -1,8 +1,9 @@
 """Whether a published order of rows holds among ours, pair by pair.
 
-Two rows whose record keeps the values of at least two common seeds are compared by a paired t-test, others,
-of which mean, standard deviation and number of seeds are known, by Welch's test; both Holm-corrected over the
-pairs of a column. Rows that share seeds share models too, so that Welch's test finds less than a paired one.
+Two rows of one folder that keeps the values of at least two common seeds are compared by a paired t-test,
+others, of which mean, standard deviation and number of seeds are known, by Welch's test; both Holm-corrected
+over the pairs of a column. Rows that share seeds share models too, so that Welch's test finds less than a
+paired one. Parts recorded beside a table may be of another machine and need not share its random numbers.
 Where the common seeds order two rows one way and the means of all their seeds the other, it cannot be told.
 A row some of whose runs have no value is compared with nothing.
 """
@@ -42,6 +43,7 @@ class Pair:
         p_value: Holm-adjusted; None where there is no test.
         detectable: smallest true difference that the test, with its correction, finds at 80 % power.
         source: name of the record that both numbers are of.
+        folders: of that record, those that the two numbers lie in: one, or two where one is in a part.
     """
 
     rows: tuple[str, str]
@@ -52,6 +54,7 @@ class Pair:
     detectable: float | None
     outcome: Outcome
     source: str = ""
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,18 +106,18 @@ def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pa
             outcome = Outcome.holds if (test.difference or 0.0) > 0 else Outcome.reversed
         told = outcome is not Outcome.cannot_be_told or test.lost
         found = None if told else test.detectable(len(p_values))
-        made.append(
-            Pair((one, other), apart, test.difference, test.name, p_value, found, outcome, record.source)
-        )
+        told_by = record.source, test.folders
+        made.append(Pair((one, other), apart, test.difference, test.name, p_value, found, outcome, *told_by))
     return made
 
 
 class _Test:
-    """The test of two numbers, `other` less `one`: paired by seed where the record allows it."""
+    """The test of two numbers, `other` less `one`: paired by seed where one folder keeps both."""
 
     def __init__(self, one: Measured, other: Measured) -> None:
         self.difference: float | None
-        paired = len(one.seeds.keys() & other.seeds.keys()) > 1
+        self.folders = tuple(dict.fromkeys((one.folder, other.folder)))
+        paired = len(self.folders) == 1 and len(one.seeds.keys() & other.seeds.keys()) > 1
         self.name = "paired" if paired else "Welch"
         self.lost = one.lost + other.lost
         if paired:

@@ -53,15 +53,17 @@ column *why* has the verdicts of the others. *At the budget* counts the numbers 
 published budget or at one of which `protocols.yaml` says why it is as good. Settings are the numbers of
 deviations and open points on the page "The papers' settings" (`docs/papers/settings.md`).
 
-**Order of rows.** Two rows are compared within one record, the one that differs least from the published
-protocol and has both, `paper` before `quick`: by a paired t-test where the record keeps the values of
-common seeds (`seeds.csv`), else by Welch's test of mean, standard deviation and number of seeds, which
-finds less; the column *test* says which. Both are at the 5 % level, with Holm's correction over the pairs
-of a column. "A < B" is the order of two published numbers. A column *holds* if every pair of it does, and
-is *reversed* if one pair is significantly reversed. Beside each pair that cannot be told stand our
-difference, in the metric's own unit, and the smallest one that the test finds at 80 % power at the level
-0.05 / m, where m is the number of pairs that were tested. Columns are compared whatever differs in the
-protocol; the table says what does.
+**Order of rows.** Two rows are compared within one record and the parts recorded beside it. Of several
+records that have both, it is the one that differs least from the published protocol, `paper` before `quick`.
+The test is a paired t-test where one folder keeps the values of common seeds of both (`seeds.csv`), else
+Welch's test of mean, standard deviation and number of seeds, which finds less; the column *test* says which.
+The runs of a record and of a part may be of different machines, and need not share random numbers; the column
+*by* names both folders then, and `order.csv` those of each pair. Both tests are at the 5 % level, with Holm's
+correction over the pairs of a column. "A < B" is the order of two published numbers. A column *holds* if
+every pair of it does, and is *reversed* if one pair is significantly reversed. Beside each pair that cannot
+be told stand our difference, in the metric's own unit, and the smallest one that the test finds at 80 % power
+at the level 0.05 / m, where m is the number of pairs that were tested. Columns are compared whatever differs
+in the protocol; the table says what does.
 """
 
 
@@ -98,7 +100,10 @@ def _order(columns: Sequence[Column]) -> str:
         line.append("; ".join(_said(pair) for pair in column.pairs if pair.outcome in TOLD))
         line.append(", ".join(dict.fromkeys(pair.test for pair in column.pairs if pair.test)))
         differs = dict.fromkeys(kind for source in sources for kind in source.differs)
-        rows.append([*line, " and ".join(source.name for source in sources) or "-", ", ".join(differs)])
+        told_by = " and ".join(source.name for source in sources) or "-"
+        across = dict.fromkeys(one for pair in column.pairs if len(pair.folders) > 1 for one in pair.folders)
+        told_by += f" ({' and '.join(across)})" if across else ""
+        rows.append([*line, told_by, ", ".join(differs)])
     head = ["column", "metric", "order", "pairs that hold", "other pairs", "test", "by", "differs in"]
     return _table(head, rows)
 

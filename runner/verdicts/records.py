@@ -36,6 +36,7 @@ class Measured:
         seeds: the value of each seed, where the record keeps them.
         lost: runs that ended and are not in the mean; older tables do not count failed ones here.
         absent: runs of the sweep that are neither in the mean nor `lost`.
+        folder: the record's folder, which of a joined `Record` may be that of a part.
     """
 
     interval: Interval | None
@@ -44,6 +45,7 @@ class Measured:
     seeds: Mapping[int, float] = field(default_factory=dict)
     lost: int = 0
     absent: int = 0
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,11 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
         if lacks := [name for name in COLUMNS if name not in frame.columns]:
             raise ValueError(f"its table.csv is of another schema, without {', '.join(lacks)}")
         measured = map(_measured, frame.to_dict("records"))
-        numbers = {place: one for place, one in measured if one.interval is not None or one.lost}
+        numbers = {
+            place: replace(one, folder=folder.name)
+            for place, one in measured
+            if one.interval is not None or one.lost
+        }
         for place, seeds in read_seed_values(folder / SEEDS).items():
             if place in numbers:
                 numbers[place] = replace(numbers[place], seeds=seeds)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from metrics.inference.few_seeds import ALPHA, POWER, detectable_difference, holm, interval, paired_p_value
+from metrics.inference.few_seeds import (
+    ALPHA,
+    POWER,
+    agreeing_p_value,
+    contradicted,
+    detectable_difference,
+    holm,
+    interval,
+)
 from runner.report.numerals import numeral, significant
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import ColumnShape, ComparisonShape, Direction, MetricShape, TableShape
@@ -14,7 +22,8 @@ def compared(shape: TableShape, results: Results) -> list[str]:
     """One sentence for each of the table's comparisons in each of its columns.
 
     The p-values are Holm-adjusted over all of them. A row some of whose runs have no finite value is compared
-    with nothing, as in the table: the others are not a fair choice of its runs.
+    with nothing, as in the table: the others are not a fair choice of its runs. Nor are two rows called
+    different whose means over all their seeds, which the table shows, are in the other order.
     """
     pairs = [
         (comparison, column) for comparison in shape.comparisons for column in shape.columns if column.table
@@ -25,7 +34,7 @@ def compared(shape: TableShape, results: Results) -> list[str]:
     ]
     without = [_without(results, comparison, column) for comparison, column in pairs]
     p_values = holm(
-        [None if lost else paired_p_value(*both) for lost, both in zip(without, values, strict=True)]
+        [None if lost else agreeing_p_value(*both) for lost, both in zip(without, values, strict=True)]
     )
     sentences = []
     for (comparison, column), lost, (first, second), p_value in zip(
@@ -74,6 +83,16 @@ def _sentence(
         return f"{about} ({n} shared seed{'s' * (n > 1)}, too few or too much alike for a test)."
     written = numeral(difference.mean, difference.margin)
     about += f", difference {written.mean} ± {written.margin} (95 % interval; paired t-test over seeds)"
+    if contradicted(first, second):
+        all_seeds = [sum(values.values()) / len(values) / metric.scale for values in (first, second)]
+        shown = " against ".join(
+            f"{significant(mean, 3, difference.margin)} (n = {len(values)})"
+            for mean, values in zip(all_seeds, (first, second), strict=True)
+        )
+        return (
+            f"{about}: not called different, as these are the means over the {n} shared seeds, and those "
+            f"over all seeds are in the other order, {shown}."
+        )
     tested = f"{'Holm-adjusted p' if tests > 1 else 'p'} = {p_value:.2g}, n = {n}"
     if p_value >= ALPHA:
         level = f", level {ALPHA:g} / {tests}" if tests > 1 else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from metrics.inference.few_seeds import ALPHA, Interval, alike, paired_p_value
+from metrics.inference.few_seeds import ALPHA, Interval, alike, contradicted, paired_p_value
 from runner.report.analysis.against_best import p_values_against
 from runner.report.figure_shape import Role
 from runner.report.published import Published, PublishedNumbers
@@ -39,7 +39,7 @@ class Entry:
             differences that do not vary.
         closed_form: whether `interval` holds the expectation in closed form and not a mean of runs.
         beats_best: whether a variant, which does not compete, has a better mean than the best sampler.
-        within_floor: whether it is not significantly worse than the row that is the metric's floor.
+        within_floor: whether a test finds it not significantly worse than the row that is the metric's floor.
         without_value: runs that failed, or measured the metric and have no finite value, such as the time to
             a target that was not reached. The mean is of the others alone, and is compared with nothing.
     """
@@ -226,17 +226,16 @@ def _equal(
 def within_floor(values: Mapping[int, float], floor: Mapping[int, float], sign: float) -> bool:
     """Whether a one-sided paired t-test over shared seeds fails to find `values` worse than `floor`.
 
-    Where there is no test (one seed, differences that do not vary) the means decide. False where no seed
-    is shared.
+    False where there is no test (fewer than two shared seeds, differences that do not vary), and where the
+    means over all seeds contradict those over the shared ones.
 
     Args:
         values: a row's values by seed.
         floor: those of perfect draws.
         sign: 1 where smaller is better, -1 where larger is.
     """
-    shared = values.keys() & floor.keys()
-    if not shared:
-        return False
-    worse = sum(sign * (values[seed] - floor[seed]) for seed in shared) > 0.0
     two_sided = paired_p_value(values, floor)
-    return not worse or (two_sided is not None and two_sided / 2 >= ALPHA)
+    if two_sided is None or contradicted(values, floor):
+        return False
+    worse = sum(sign * (values[seed] - floor[seed]) for seed in values.keys() & floor.keys()) > 0.0
+    return not worse or two_sided / 2 >= ALPHA

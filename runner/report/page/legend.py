@@ -88,7 +88,8 @@ def explanations(
     if any(entry.not_significant for entry in entries):
         sentences.append(
             f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds; p of at "
-            "least 0.05, Holm-adjusted over all pairs of samplers, since the same numbers chose the best)."
+            "least 0.05, Holm-adjusted over all pairs of samplers of which at least one is exact, since the "
+            "same numbers chose the best)."
         )
     if any(entry.most > 1 for entry in entries) and (untested := _untested(shape, entries)):
         sentences.append(
@@ -101,8 +102,8 @@ def explanations(
         floors = dict.fromkeys(metric.floor for metric in shape.metrics if metric.floor is not None)
         sentences.append(
             f"{WITHIN_FLOOR}: not significantly worse than the floor, the row {' or '.join(floors)} "
-            "(one-sided paired t-test over seeds, p of at least 0.05); such numbers cannot be ranked, nor "
-            "read as better than the floor."
+            "(one-sided paired t-test over seeds, p of at least 0.05; no mark where there is no test); such "
+            "numbers cannot be ranked, nor read as better than the floor."
         )
     inexact = [entry for entry in entries if entry.exact is False]
     if any(shape.row(entry.row).role is not Role.draws for entry in inexact):

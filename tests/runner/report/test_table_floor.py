@@ -125,11 +125,40 @@ def test_the_rule_of_the_floor() -> None:
     assert not within_floor(edge, floor, 1.0)
 
 
-def test_where_there_is_no_test_the_means_decide() -> None:
-    assert within_floor({0: -1.0}, {0: -0.5}, 1.0)
-    assert not within_floor({0: -0.4}, {0: -0.5}, 1.0)
-    assert not within_floor({0: 1.0, 1: 2.0}, {0: 0.5, 1: 1.5}, 1.0)
-    assert not within_floor({1: -1.0}, {0: -0.5}, 1.0)
+def test_without_a_test_nothing_is_marked_as_at_the_floor() -> None:
+    """One seed, no shared seed, or differences that do not vary; better and worse than the floor."""
+    for by in (-0.5, 0.5):
+        assert not within_floor({0: by}, {0: 0.0}, 1.0)
+        assert not within_floor({0: 1.0 + by, 1: 2.0 + by}, {0: 1.0, 1: 2.0}, 1.0)
+        assert not within_floor({1: by}, {0: 0.0}, 1.0)
+    assert within_floor({0: 1.0, 1: 1.25}, {0: 2.0, 1: 2.0}, 1.0)
+
+
+# A is better for each seed that both have; over all seeds its mean is the worse one.
+CONTRARY: dict[str, dict[int, float]] = {
+    "A": {seed: 1.0 + 0.01 * seed if seed < 5 else 3.0 for seed in range(20)},
+    "B": {seed: 2.0 + 0.012 * seed for seed in range(5)},
+}
+
+
+def test_shared_seeds_that_contradict_the_means_of_all_put_nothing_at_the_floor() -> None:
+    a, b = CONTRARY["A"], CONTRARY["B"]
+    assert within_floor({seed: a[seed] for seed in b}, b, 1.0)
+    assert not within_floor(a, b, 1.0)
+
+
+def test_two_rows_are_not_called_different_against_the_means_of_all_seeds() -> None:
+    shape = shape_from(BLOCK.replace("rows: [far, near]", "rows: [far, truth]"))
+    names = {"far": CONTRARY["A"], "truth": CONTRARY["B"]}
+    results = Results(
+        tuple(run(row, "digits", seed, value) for row, own in names.items() for seed, value in own.items())
+    )
+    (said,) = compared(shape.restricted(results.columns), results)
+    assert said == (
+        "log-MMD, digits: far against truth, 1.02 against 2.02, difference -1.0040 ± 0.0039 (95 % interval; "
+        "paired t-test over seeds): not called different, as these are the means over the 5 shared seeds, "
+        "and those over all seeds are in the other order, 2.5 (n = 20) against 2.02 (n = 5)."
+    )
 
 
 def test_what_is_at_the_floor_is_marked_and_said(shape: TableShape, results: Results, page: Page) -> None:
@@ -140,7 +169,7 @@ def test_what_is_at_the_floor_is_marked_and_said(shape: TableShape, results: Res
     text = markdown(page)
     assert "| near | -6.30 ± 0.29~° |" in text or "| near | -6.30 ± 0.29° |" in text
     assert "| far | -4.05 ± 0.21 |" in text
-    assert "°: not significantly worse than the floor, the row truth" in text
+    assert "°: not significantly worse than the floor, the row truth (one-sided paired t-test" in text
     assert r"\circ" in latex(page)
     assert "°: not significantly worse than the floor" in printed(page)
     assert "°" not in markdown(page_of(shape_from(BLOCK.replace(", floor: truth", "")), results))

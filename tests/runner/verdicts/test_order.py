@@ -148,3 +148,18 @@ def test_common_seeds_do_not_order_rows_against_the_means_of_all() -> None:
         {"A": 1.0, "B": 2.0}, [Beside(kept | {"A": replace(kept["A"], interval=kept["B"].interval)})]
     )
     assert same.outcome.value == "holds"
+
+
+def test_rows_of_two_folders_are_not_paired() -> None:
+    """The same seed of two machines gives other random numbers; both folders are named."""
+    a = {0: 10.0, 1: 20.0, 2: 30.0}
+    b = {seed: value + 1 + 0.01 * seed for seed, value in a.items()}
+    kept = {
+        row: Measured(interval(list(seeds.values())), False, "sampler", seeds, folder=folder)
+        for row, seeds, folder in (("A", a, "whole"), ("B", b, "whole-part"))
+    }
+    (pair,) = compare({"A": 1.0, "B": 2.0}, [Beside(kept)])
+    assert (pair.test, pair.folders) == ("Welch", ("whole", "whole-part"))
+    assert pair.p_value == welch_p_value(kept["A"].interval, kept["B"].interval)
+    (same,) = compare({"A": 1.0, "B": 2.0}, [Beside(kept | {"B": replace(kept["B"], folder="whole")})])
+    assert (same.test, same.folders) == ("paired", ("whole",))

@@ -185,6 +185,9 @@ def test_a_part_fills_what_the_record_beside_it_lacks(root: Path) -> None:
     for line in before[before["n"] > 0].to_dict("records"):
         found = record.numbers[line["row"], line["cell"], line["metric"]].interval.mean
         assert found == line["mean"] + (line["row"] == "DMALA")
+    folders = {row: one.folder for (row, _, _), one in record.numbers.items()}
+    assert folders.pop("DMALA") == part.name
+    assert set(folders.values()) == {whole.name}
 
 
 def test_a_part_under_another_name_than_its_own_is_refused(root: Path) -> None:
