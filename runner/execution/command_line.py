@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from runner.execution import signals
 from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.override_values import quoted
-from runner.execution.signals import Interrupted
 from runner.execution.storage_errors import storage_error
 
 SEARCH_PATH = "hydra.searchpath="
@@ -29,16 +29,21 @@ UNFORESEEN = "The command met something that no check had foreseen"
 def reported(command: Callable[[], int]) -> int:
     """The exit status of `command`; an error that the user can correct is printed as one sentence."""
     try:
-        return command()
+        status = command()
+        if signals.stop_wanted():  # it has said so itself
+            signals.ignore()
+        return status
     except UserError as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
         print(f"error: {_visible(str(error))}", file=sys.stderr)
         return error.status
-    except Interrupted as signal:
+    except signals.Interrupted as signal:
+        signals.ignore()
         print(stopped(str(signal)), file=sys.stderr)
-        return Interrupted.status
+        return signals.Interrupted.status
     except KeyboardInterrupt:  # before the signals are listened to, or where nothing is computed
+        signals.ignore()
         print(stopped(), file=sys.stderr)
         return 130
     except BrokenPipeError:

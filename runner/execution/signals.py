@@ -67,6 +67,16 @@ def listen() -> None:
             signal.signal(number, _stop)
 
 
+def ignore() -> None:
+    """For a process that has said how it was stopped: a second signal must not cut its end short.
+
+    Does nothing outside the main thread, where no signal is handled.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def listen_for_launcher() -> None:
     """Obeys the signal of a launcher that has a handler for it, which `hand_back` then calls."""
     handler = signal.getsignal(TIME_LIMIT)
