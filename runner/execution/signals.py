@@ -7,8 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from types import FrameType
 
 SAVING_SECONDS = 3.0
@@ -35,7 +34,7 @@ class _Stop:
         self.signal: int | None = None
         self.pressed = False
         self.deferred = 0
-        self.forwarding = False
+        self.pass_on: Callable[[int], None] | None = None
         self.commanding: int | None = None
         self.launcher: Handler | None = None
         self.raised: type[BaseException] = Interrupted
@@ -44,12 +43,8 @@ class _Stop:
         repeated = self.signal is not None
         self.pressed |= number == signal.SIGINT
         self.signal = number
-        if self.forwarding:
-            # Ctrl-C in a terminal reaches the children, too; a second SIGINT would not let them save.
-            passed = signal.SIGTERM if number == signal.SIGINT else number
-            for child in children():
-                with suppress(ProcessLookupError):
-                    os.kill(child, passed)
+        if self.pass_on is not None:
+            self.pass_on(number)
             return
         # A second Ctrl-C does not wait for the next block.
         if not self.deferred or (repeated and number == signal.SIGINT):
@@ -62,19 +57,19 @@ _stop = _Stop()
 
 def listen() -> None:
     """Makes the signals raise `Interrupted`; does nothing outside the main thread, where it is impossible."""
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
-            signal.signal(number, _stop)
+    _handle(_stop)
 
 
 def ignore() -> None:
-    """For a process that has said how it was stopped: a second signal must not cut its end short.
+    """For a process that has said how it was stopped: a second signal must not cut its end short."""
+    _handle(lambda number, frame: None)
 
-    Does nothing outside the main thread, where no signal is handled.
-    """
+
+def _handle(handler: Handler) -> None:
+    """Gives the signals this handler, in the main thread only."""
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+            signal.signal(number, handler)
 
 
 def listen_for_launcher() -> None:
@@ -110,13 +105,13 @@ def deferred() -> Iterator[None]:
 
 
 @contextmanager
-def forwarded() -> Iterator[None]:
-    """Within it a signal is passed on to this process's children, which obey it, and not obeyed here."""
-    _stop.forwarding = True
+def passed_on(pass_on: Callable[[int], None]) -> Iterator[None]:
+    """Within it `pass_on` gets the number of a signal, which is not obeyed here."""
+    _stop.pass_on = pass_on
     try:
         yield
     finally:
-        _stop.forwarding = False
+        _stop.pass_on = None
 
 
 @contextmanager
@@ -154,12 +149,6 @@ def leave_worker() -> None:
     if _stop.pressed:
         time.sleep(SAVING_SECONDS)
         os._exit(Interrupted.status)
-
-
-def children() -> list[int]:
-    """The processes that this one started, on Linux; none on other systems."""
-    lists = Path("/proc/self/task").glob("*/children")
-    return [int(number) for path in lists for number in path.read_text().split()]
 
 
 def stop_wanted() -> bool:

@@ -230,27 +230,6 @@ def test_a_second_interrupt_does_not_wait(path: Path) -> None:
         pass
 
 
-def test_ctrl_c_is_passed_on_as_what_lets_a_worker_save(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker has had the SIGINT of the terminal already; a second one would not wait for its block."""
-    passed: list[tuple[int, int]] = []
-    signals.listen()
-    monkeypatch.setattr(signals, "children", lambda: [7])
-    with signals.forwarded(), monkeypatch.context() as patched:
-        stop = os.kill
-        patched.setattr(os, "kill", lambda process, number: passed.append((process, number)))
-        stop(os.getpid(), signal.SIGINT)
-        stop(os.getpid(), signal.SIGUSR1)
-    assert passed == [(7, signal.SIGTERM), (7, signal.SIGUSR1)]
-    ended: list[int] = []
-    monkeypatch.setattr(signals, "SAVING_SECONDS", 0.0)
-    monkeypatch.setattr(os, "_exit", ended.append)
-    signals.leave_worker()
-    assert ended == [75]
-    signals.forget()
-    signals.leave_worker()
-    assert ended == [75], "no job is lost where nobody pressed Ctrl-C"
-
-
 def test_what_a_killed_process_left_half_written_is_removed(path: Path) -> None:
     half, other = path.with_name("checkpoint.pt.77.partial"), path.with_name("model.json.78.partial")
     half.touch()
