@@ -2,8 +2,8 @@
 
 Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 3 when other processes still
 compute some of its runs, 75 when the process was told to stop and has saved its state, 130 when Ctrl-C came
-before there was anything to save; 143 where SIGTERM came then, or to a command that computes no runs; 141
-when all is done, but whoever read standard output was gone.
+before there was anything to save; 143 where SIGTERM came then, or to a command that computes no runs, and 129
+where its terminal was closed; 141 when all is done, but whoever read standard output was gone.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from types import FrameType
 SAVING_SECONDS = 3.0
 """What a worker needs to end its block of steps and save it."""
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
 
 TIME_LIMIT = signal.SIGUSR2
 """With it submitit announces that Slurm's time limit is near, or that the job is preempted."""
@@ -66,10 +66,11 @@ def ignore() -> None:
 
 
 def _handle(handler: Handler) -> None:
-    """Gives the signals this handler, in the main thread only."""
+    """Gives the signals this handler, in the main thread only; nohup stays one against a closed terminal."""
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
-            signal.signal(number, handler)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, handler)
 
 
 def listen_for_launcher() -> None:

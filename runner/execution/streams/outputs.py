@@ -63,7 +63,7 @@ def _guarded(stream: io.TextIOWrapper, output: _Output) -> TextIO:
     """`stream`, which writes to `output`; as Python sets it up, but for its errors."""
     errors = stream.errors or "strict"
     return io.TextIOWrapper(
-        output if stream.write_through else io.BufferedWriter(output),  # type: ignore[type-var]
+        output if stream.write_through else io.BufferedWriter(output),
         encoding=stream.encoding,
         errors="replace" if errors in ("strict", "surrogateescape") else errors,
         newline="\n",

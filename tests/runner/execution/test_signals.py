@@ -53,3 +53,29 @@ def test_a_second_signal_does_not_cut_the_end_short(words: str, status: int, sai
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert (ended.returncode, ended.stderr) == (status, said)
+
+
+HANGS_UP = """
+import os, signal, sys
+from runner.execution import signals
+from runner.execution.command_line import reported
+
+def command():
+    signals.listen()
+    os.kill(os.getpid(), signal.SIGHUP)
+    signals.obey()
+    return 0
+
+sys.exit(reported(command))
+"""
+
+
+@pytest.mark.parametrize(("nohup", "status"), [(False, 75), (True, 0)])
+def test_a_closed_terminal_is_obeyed_unless_nohup_ignores_it(nohup: bool, status: int) -> None:
+    how = signal.SIG_IGN if nohup else signal.SIG_DFL
+    ended = subprocess.run(
+        [sys.executable, "-c", HANGS_UP],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, how),
+    )
+    assert ended.returncode == status
