@@ -13,6 +13,9 @@ from types import FrameType
 SAVING_SECONDS = 3.0
 """What a worker needs to end its block of steps and save it."""
 
+ECHO_SECONDS = 1.0
+"""A signal so soon after the first is the same one: keyboards, `timeout` and wrappers send it twice."""
+
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
 
 TIME_LIMIT = signal.SIGUSR2
@@ -32,6 +35,7 @@ class _Stop:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self.since = 0.0
         self.pressed = False
         self.deferred = 0
         self.pass_on: Callable[[int], None] | None = None
@@ -40,15 +44,22 @@ class _Stop:
         self.raised: type[BaseException] = Interrupted
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        repeated = self.signal is not None
+        now, repeated = time.monotonic(), self.signal is not None
+        if not repeated:
+            self.since = now
         self.pressed |= number == signal.SIGINT
         self.signal = number
         if self.pass_on is not None:
             self.pass_on(number)
             return
+        if repeated and now - self.since < ECHO_SECONDS:
+            return
+        name = signal.Signals(number).name
+        if not self.deferred:
+            raise self.raised(name)
         # A second Ctrl-C does not wait for the next block.
-        if not self.deferred or (repeated and number == signal.SIGINT):
-            raise self.raised(signal.Signals(number).name)
+        if repeated and number == signal.SIGINT:
+            raise self.raised(f"a second {name}, before the work since the last checkpoint was saved")
 
 
 # Module state: a signal is delivered to the process, and its handler can be passed nothing.
