@@ -7,12 +7,9 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import Any, TextIO
 
 from runner.execution.storage_errors import REASONS
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 READER_GONE = 128 + signal.SIGPIPE
 """Exit status of a command that is done, but whose output nobody read to its end: 141, as in a shell."""
@@ -28,7 +25,7 @@ class _Output(io.FileIO):
         self.terminal = self.isatty()  # one that is gone is none
         self.refused: OSError | None = None
 
-    def write(self, data: ReadableBuffer, /) -> int:
+    def write(self, data: Any, /) -> int:
         if self.refused is None:
             try:
                 return super().write(data)
