@@ -39,19 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None and "" not in sys.path:
         sys.path.insert(0, "")  # the current folder, where python -m finds packages of the user's own
     word, *rest = list(sys.argv[1:] if argv is None else argv) or ["--help"]
-    if word == COMPLETE:
-        from runner.command.completion import completions
-
-        print("\n".join(completions(rest[0] if rest else "")))
-        return 0
-    if word in ("-h", "--help", "help"):
-        print(usage())
-        return 0
-    if word in ("-V", "--version"):
-        from runner.execution.version import __version__
-
-        print(f"rungwise {__version__}")
-        return 0
     if word in COMMANDS:
         if argv is None and word in IMPORTING:
             collect_once_imported()
@@ -59,12 +46,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         return status
     from runner.execution.command_line import reported
 
-    def refuse() -> int:
-        if "=" in word or word in ("-m", "--multirun"):
-            raise UserError(f"A command comes first: rungwise run {word} ...")
-        raise unknown("command", word, COMMANDS)
+    return reported(lambda: _of_its_own(word, rest))
 
-    return reported(refuse)
+
+def _of_its_own(word: str, rest: Sequence[str]) -> int:
+    """What is said without a command: the use, the version, completions, or that there is no such command."""
+    if word == COMPLETE:
+        from runner.command.completion import completions
+
+        print("\n".join(completions(rest[0] if rest else "")))
+    elif word in ("-h", "--help", "help"):
+        print(usage())
+    elif word in ("-V", "--version"):
+        from runner.execution.version import __version__
+
+        print(f"rungwise {__version__}")
+    elif "=" in word or word in ("-m", "--multirun"):
+        raise UserError(f"A command comes first: rungwise run {word} ...")
+    else:
+        raise unknown("command", word, COMMANDS)
+    return 0
 
 
 def usage() -> str:

@@ -2,7 +2,8 @@
 
 Exit status: 0 for success, 1 when a run failed, 2 for a mistake in the command, 3 when other processes still
 compute some of its runs, 75 when the process was told to stop and has saved its state, 130 when Ctrl-C came
-before there was anything to save; 143 where SIGTERM came then, or to a command that computes no runs.
+before there was anything to save; 143 where SIGTERM came then, or to a command that computes no runs, and 129
+where its terminal was closed; 141 when all is done, but whoever read standard output was gone.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn, ParamSpec
 
+from runner.execution import signals
 from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, one_sentence, shortened
 from runner.execution.override_values import quoted
-from runner.execution.signals import Interrupted
 from runner.execution.storage_errors import storage_error
+from runner.execution.streams.outputs import guard, status_with_output
 
 Arguments = ParamSpec("Arguments")
 
@@ -31,26 +33,30 @@ UNFORESEEN = "The command met something that no check had foreseen"
 
 def reported(command: Callable[[], int]) -> int:
     """The exit status of `command`; an error that the user can correct is printed as one sentence."""
+    guard()
+    return status_with_output(_reported(command))
+
+
+def _reported(command: Callable[[], int]) -> int:
     try:
-        return command()
+        status = command()
+        if signals.stop_wanted():  # it has said so itself
+            signals.ignore()
+        return status
     except UserError as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
         print(f"error: {_visible(str(error))}", file=sys.stderr)
         return error.status
-    except Interrupted as signal:
+    except signals.Interrupted as signal:
+        signals.ignore()
         print(stopped(str(signal)), file=sys.stderr)
-        return Interrupted.status
+        return signals.Interrupted.status
     except KeyboardInterrupt:  # before the signals are listened to, or where nothing is computed
+        signals.ignore()
         print(stopped(), file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
     except SystemExit as error:
-        if isinstance(error.__context__, BrokenPipeError):  # rich ends a command so whose reader is gone
-            sys.stderr.close()
-            return 1
         if not error.code or os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise  # --help ends so
         sentence = f"Code that the command calls ended it by sys.exit({error.code!r})"

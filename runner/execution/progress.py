@@ -68,7 +68,7 @@ class Progress:
     def __enter__(self) -> Self:
         global _current
         _current = self
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():
             self._bars = Bars(*columns(), console=Console(stderr=True), transient=True)
             self._bars.start()
             if self.runs:

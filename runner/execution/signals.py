@@ -7,14 +7,16 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from types import FrameType
 
 SAVING_SECONDS = 3.0
 """What a worker needs to end its block of steps and save it."""
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+ECHO_SECONDS = 1.0
+"""A signal so soon after the first is the same one: keyboards, `timeout` and wrappers send it twice."""
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
 
 TIME_LIMIT = signal.SIGUSR2
 """With it submitit announces that Slurm's time limit is near, or that the job is preempted."""
@@ -33,27 +35,31 @@ class _Stop:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self.since = 0.0
         self.pressed = False
         self.deferred = 0
-        self.forwarding = False
+        self.pass_on: Callable[[int], None] | None = None
         self.commanding: int | None = None
         self.launcher: Handler | None = None
         self.raised: type[BaseException] = Interrupted
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        repeated = self.signal is not None
+        now, repeated = time.monotonic(), self.signal is not None
+        if not repeated:
+            self.since = now
         self.pressed |= number == signal.SIGINT
         self.signal = number
-        if self.forwarding:
-            # Ctrl-C in a terminal reaches the children, too; a second SIGINT would not let them save.
-            passed = signal.SIGTERM if number == signal.SIGINT else number
-            for child in children():
-                with suppress(ProcessLookupError):
-                    os.kill(child, passed)
+        if self.pass_on is not None:
+            self.pass_on(number)
             return
+        if repeated and now - self.since < ECHO_SECONDS:
+            return
+        name = signal.Signals(number).name
+        if not self.deferred:
+            raise self.raised(name)
         # A second Ctrl-C does not wait for the next block.
-        if not self.deferred or (repeated and number == signal.SIGINT):
-            raise self.raised(signal.Signals(number).name)
+        if repeated and number == signal.SIGINT:
+            raise self.raised(f"a second {name}, before the work since the last checkpoint was saved")
 
 
 # Module state: a signal is delivered to the process, and its handler can be passed nothing.
@@ -62,9 +68,20 @@ _stop = _Stop()
 
 def listen() -> None:
     """Makes the signals raise `Interrupted`; does nothing outside the main thread, where it is impossible."""
+    _handle(_stop)
+
+
+def ignore() -> None:
+    """For a process that has said how it was stopped: a second signal must not cut its end short."""
+    _handle(lambda number, frame: None)
+
+
+def _handle(handler: Handler) -> None:
+    """Gives the signals this handler, in the main thread only; nohup stays one against a closed terminal."""
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
-            signal.signal(number, _stop)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, handler)
 
 
 def listen_for_launcher() -> None:
@@ -100,13 +117,13 @@ def deferred() -> Iterator[None]:
 
 
 @contextmanager
-def forwarded() -> Iterator[None]:
-    """Within it a signal is passed on to this process's children, which obey it, and not obeyed here."""
-    _stop.forwarding = True
+def passed_on(pass_on: Callable[[int], None]) -> Iterator[None]:
+    """Within it `pass_on` gets the number of a signal, which is not obeyed here."""
+    _stop.pass_on = pass_on
     try:
         yield
     finally:
-        _stop.forwarding = False
+        _stop.pass_on = None
 
 
 @contextmanager
@@ -144,12 +161,6 @@ def leave_worker() -> None:
     if _stop.pressed:
         time.sleep(SAVING_SECONDS)
         os._exit(Interrupted.status)
-
-
-def children() -> list[int]:
-    """The processes that this one started, on Linux; none on other systems."""
-    lists = Path("/proc/self/task").glob("*/children")
-    return [int(number) for path in lists for number in path.read_text().split()]
 
 
 def stop_wanted() -> bool:

@@ -26,6 +26,7 @@ from runner.execution.manifest import git
 from runner.execution.memory.freed_memory import keep_freed_memory
 from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
+from runner.execution.streams.outputs import guard
 from runner.files.resumable import sources_of
 from runner.problem.problems import Problems
 from runner.store.run_files import finish_run, start_runs
@@ -55,6 +56,7 @@ def job(config: DictConfig) -> Outcome:
         if signals.stop_wanted():
             signals.leave_worker()
             return interrupted_outcome()
+        guard()  # a worker has the terminal of its command, which may be closed
         signals.listen()
         signals.listen_for_launcher()
     try:

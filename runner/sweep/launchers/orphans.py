@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from runner.execution.signals import Interrupted, forwarded
+from runner.execution.signals import Interrupted
+from runner.sweep.launchers.forwarding import forwarded
 
 PARENT = "RUNGWISE_COMMAND"
 """The environment variable that tells workers the process id of the command that starts them."""

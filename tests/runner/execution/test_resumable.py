@@ -220,35 +220,36 @@ def test_a_signal_while_the_result_is_written_waits(path: Path) -> None:
         signals.obey()
 
 
-def test_a_second_interrupt_does_not_wait(path: Path) -> None:
+def test_a_second_interrupt_does_not_wait_and_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def during(step: int) -> None:
         stop(signal.SIGINT)
+        monkeypatch.setattr(signals, "ECHO_SECONDS", 0.0)
         stop(signal.SIGINT)
         pytest.fail("it waited for the end of the block")
 
-    with pytest.raises(signals.Interrupted), completed(lambda: Walk(during), SavePlan(path, 1e9)):
+    with (
+        pytest.raises(signals.Interrupted, match=r"^a second SIGINT, before the work since the last "),
+        completed(lambda: Walk(during), SavePlan(path, 1e9)),
+    ):
         pass
+    assert not path.exists()
 
 
-def test_ctrl_c_is_passed_on_as_what_lets_a_worker_save(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker has had the SIGINT of the terminal already; a second one would not wait for its block."""
-    passed: list[tuple[int, int]] = []
-    signals.listen()
-    monkeypatch.setattr(signals, "children", lambda: [7])
-    with signals.forwarded(), monkeypatch.context() as patched:
-        stop = os.kill
-        patched.setattr(os, "kill", lambda process, number: passed.append((process, number)))
-        stop(os.getpid(), signal.SIGINT)
-        stop(os.getpid(), signal.SIGUSR1)
-    assert passed == [(7, signal.SIGTERM), (7, signal.SIGUSR1)]
-    ended: list[int] = []
-    monkeypatch.setattr(signals, "SAVING_SECONDS", 0.0)
-    monkeypatch.setattr(os, "_exit", ended.append)
-    signals.leave_worker()
-    assert ended == [75]
-    signals.forget()
-    signals.leave_worker()
-    assert ended == [75], "no job is lost where nobody pressed Ctrl-C"
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_twice_at_once_saves(path: Path, number: int) -> None:
+    """As of a wrapper that passes on what the terminal has sent to the whole group; also at the end."""
+
+    def during(step: int) -> None:
+        stop(number)
+        stop(number)
+
+    with (
+        pytest.raises(signals.Interrupted, match=rf"^{signal.Signals(number).name}$"),
+        completed(lambda: Walk(during), SavePlan(path, 1e9)),
+    ):
+        pytest.fail("it went on after the signal")
+    stop(number)
+    assert load_checkpoint(path)["step"] == 1
 
 
 def test_what_a_killed_process_left_half_written_is_removed(path: Path) -> None:

@@ -103,6 +103,7 @@ def test_a_signal_ends_the_wait_for_ray(
     assert ended.err.endswith(f"Stopped by {number.name}; repeat the command to continue.\n")
     assert ray.ended
     signals.forget()
+    signals.listen()
     with pytest.raises(signals.Interrupted):  # as before
         os.kill(os.getpid(), number)
 

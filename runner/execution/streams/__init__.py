@@ -1,0 +1,1 @@
+"""Where a command's words go."""
