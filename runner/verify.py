@@ -78,6 +78,7 @@ def sentences(found: Verification, seconds: float) -> list[str]:
         lines.append(
             f"{runs} and {others} of an earlier version have no digests: they can be read, not checked."
         )
+    lines += found.unfinished
     if found.damaged:
         lines.append(
             "Repeating the command of a damaged run computes it again. A damaged model is made again when a "

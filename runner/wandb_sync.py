@@ -79,7 +79,7 @@ def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -
     from runner.dashboards.dashboard import show_report, show_workspace
     from runner.dashboards.papers import paper_of
     from runner.dashboards.shown import shown_experiment
-    from runner.store.folder_digests import damaged_files
+    from runner.store.folder_digests import damaged_files, unfinished_table
     from runner.store.left_out import left_out_runs
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
@@ -91,7 +91,8 @@ def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -
     ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
     folders = [store.run(run_id) for run_id in ids]
     tables = Path(config.output_root) / "tables" / experiment / str(config.scale.name)
-    wrong = damaged_files(tables)
+    wrong, unfinished = damaged_files(tables), unfinished_table(tables)
+    table = tables.is_dir() and not wrong and not unfinished
     left_out = [left_out_runs(folders)]
     with _explained():
         given = log_runs(logger, folders, wanted.again, searched=searched(overrides))
@@ -99,14 +100,14 @@ def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -
             left_out.append(
                 f"The table {tables} is damaged ({', '.join(wrong)}) and left out: render it again."
             )
-        elif tables.is_dir():
+        elif table:
             logger.table(experiment, str(config.scale.name), tables)
         places = []
         if wanted.workspace:
             places.append(show_workspace(logger, shown_experiment(experiment, jobs, overrides)))
         if wanted.report:
             places.append(show_report(logger, paper_of(experiment), Path(config.output_root)))
-        return _synced(logger, given, tables.is_dir() and not wrong, [*left_out, *places])
+        return _synced(logger, given, table, [*left_out, unfinished, *places])
 
 
 def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
