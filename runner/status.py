@@ -14,20 +14,21 @@ from runner.execution.progress import Progress
 from runner.execution.reached import duration
 from runner.library.selected_runs import RUNS, selected_runs
 from runner.report.page.statuses import lines_of_runs, running_of, show_statuses, show_under_way
-from runner.store.damaged_runs import damaged_runs
+from runner.store.left_out import left_out_runs
+from runner.store.run_folder import LEFT_OUT
 from runner.store.run_store import Store, other_runs
 from runner.sweep.estimate import left
 from runner.sweep.jobs import experiment_jobs
 from runner.sweep.standing import Standing, distinct_runs, running, standing, status_counts
 
 
-def damaged(standings: Sequence[Standing]) -> str:
-    """One sentence on the damaged runs; empty where there is none."""
-    return damaged_runs(
+def left_out(standings: Sequence[Standing]) -> str:
+    """A line on the damaged runs, and one on those that cannot be read now; empty where there are none."""
+    return left_out_runs(
         Store(each.job.config.output_root).run(each.job.run_ids[seed])
         for each in standings
         for seed, status in each.statuses.items()
-        if status == "damaged"
+        if status in LEFT_OUT
     )
 
 
@@ -37,9 +38,9 @@ def main(argv: Sequence[str]) -> int:
     experiment, overrides, _ = ExperimentParser("runner.status", __doc__).experiment(argv)
     if experiment == RUNS:
         chosen = selected_runs(overrides)
-        show_statuses(chosen.title, lines_of_runs(chosen.runs, len(chosen.lost)))
+        show_statuses(chosen.title, lines_of_runs(chosen.runs, chosen.lost))
         show_under_way(running_of(chosen.runs))
-        _say(damaged_runs(chosen.damaged()))
+        _say(left_out_runs(chosen.left_out()))
         return 0
     standings = [standing(job) for job in experiment_jobs(experiment, overrides)]
     show_statuses(experiment, status_counts(standings))
@@ -47,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     config = standings[0].job.config
     none_done = all("done" not in each.statuses.values() for each in standings)
     others = other_runs(experiment, str(config.scale.name), config.output_root) if none_done else ""
-    _say(damaged(standings), others)
+    _say(left_out(standings), others)
     standings = distinct_runs(standings)
     number = sum(each.left for each in standings)
     if number:

@@ -48,8 +48,9 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.recorded.record import check_recordable, record
     from runner.report.runs.gathered import gather
     from runner.report.runs.unmeasured import unmeasured
-    from runner.store.damaged_runs import damaged_runs
     from runner.store.folder_digests import begin_changes, write_digests
+    from runner.store.left_out import left_out_runs
+    from runner.store.run_folder import LEFT_OUT
     from runner.store.run_store import Store, other_runs
     from runner.sweep.configured_logger import logger_of
     from runner.sweep.jobs import experiment_jobs
@@ -88,8 +89,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
         rendered = [*(folder / name for name in files), *figures]
         kept = record(experiment, scale, shape, results, rendered, RECORD, overrides)
     show_page(page)
-    damaged = damaged_runs(run.folder for run in results.runs if run.status == "damaged")
-    for said in (damaged, others):
+    left_out = left_out_runs(run.folder for run in results.runs if run.status in LEFT_OUT)
+    for said in (left_out, others):
         print(said, end="\n" if said else "")
     print(f"Written to {folder}")
     for place in logger.places():
@@ -139,12 +140,12 @@ def render_runs(conditions: Sequence[str], *, sort: str | None = None, everythin
     """
     from runner.library.selected_runs import selected_runs
     from runner.report.selection_table import show_runs, write_runs
-    from runner.store.damaged_runs import damaged_runs
+    from runner.store.left_out import left_out_runs
 
     chosen = selected_runs(conditions)
     grid, summary = show_runs(chosen.runs, chosen.title, sort=sort, everything=everything)
     folder = write_runs(chosen.runs, grid, summary, chosen.conditions, chosen.root, sort=sort)
-    if said := damaged_runs(chosen.damaged()):
+    if said := left_out_runs(chosen.left_out()):
         print(said)
     print(f"Written to {folder}")
     return folder

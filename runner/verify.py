@@ -47,7 +47,7 @@ def places_of_experiment(experiment: str, overrides: Sequence[str]) -> list[Path
     for job in experiment_jobs(experiment, overrides):
         store = Store(job.config.output_root)
         for folder in (store.run(run_id) for run_id in job.run_ids.values()):
-            summary = folder.summary() or {}
+            summary = folder.standing()[1] or {}
             used = [folder.path] if folder.path.exists() else []
             used += [store.tuning(summary["tuning"]["artefact"])] if summary.get("tuning") else []
             used += [_model(store, Path(summary["model"]))] if summary.get("model") else []
@@ -77,6 +77,7 @@ def sentences(found: Verification, seconds: float) -> list[str]:
     if found.unknown:
         models = counted(found.unknown, "model")
         lines.append(f"{models} of another program without a digest can be read, not checked.")
+    lines += found.unfinished
     if found.damaged:
         lines.append(
             "Repeating the command of a damaged run computes it again. A damaged model is made again when a "

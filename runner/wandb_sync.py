@@ -75,8 +75,8 @@ def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -
     from runner.dashboards.dashboard import show_report, show_workspace
     from runner.dashboards.papers import paper_of
     from runner.dashboards.shown import shown_experiment
-    from runner.store.damaged_runs import damaged_runs
-    from runner.store.folder_digests import damaged_files
+    from runner.store.folder_digests import damaged_files, unfinished_table
+    from runner.store.left_out import left_out_runs
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
@@ -87,22 +87,23 @@ def sync(experiment: str, overrides: Sequence[str], wanted: Wanted = Wanted()) -
     ids = dict.fromkeys(run_id for job in jobs for run_id in job.run_ids.values())
     folders = [store.run(run_id) for run_id in ids]
     tables = Path(config.output_root) / "tables" / experiment / str(config.scale.name)
-    wrong = damaged_files(tables)
-    damaged = [damaged_runs(folders)]
+    wrong, unfinished = damaged_files(tables), unfinished_table(tables)
+    table = tables.is_dir() and not wrong and not unfinished
+    left_out = [left_out_runs(folders)]
     with _explained():
         given = log_runs(logger, folders, wanted.again, searched=searched(overrides))
         if wrong:
-            damaged.append(
+            left_out.append(
                 f"The table {tables} is damaged ({', '.join(wrong)}) and left out: render it again."
             )
-        elif tables.is_dir():
+        elif table:
             logger.table(experiment, str(config.scale.name), tables)
         places = []
         if wanted.workspace:
             places.append(show_workspace(logger, shown_experiment(experiment, jobs, overrides)))
         if wanted.report:
             places.append(show_report(logger, paper_of(experiment), Path(config.output_root)))
-        return _synced(logger, given, tables.is_dir() and not wrong, [*damaged, *places])
+        return _synced(logger, given, table, [*left_out, unfinished, *places])
 
 
 def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
@@ -115,7 +116,7 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     from runner.dashboards.dashboard import show_workspace
     from runner.dashboards.shown import shown_runs
     from runner.library.selected_runs import selected_runs
-    from runner.store.damaged_runs import damaged_runs
+    from runner.store.left_out import left_out_runs
 
     given = _with_group(lines)
     keys = [line for line in given if line.startswith(("logger.", "hydra."))]
@@ -123,12 +124,12 @@ def sync_runs(lines: Sequence[str], wanted: Wanted = Wanted()) -> Synced:
     selection = selected_runs([*places, *(line for line in given if line not in keys)])
     root = f"++{output_root_word(selection.root)}"
     logger = _logger(compose(["logger=wandb", root, *keys]))
-    damaged = damaged_runs(selection.damaged())
+    left_out = left_out_runs(selection.left_out())
     with _explained():
         configs = {run.folder.run_id: run.config for run in selection.runs}
         folders = [run.folder for run in selection.runs]
         copied = log_runs(logger, folders, wanted.again, configs, places)
-        said = [damaged]
+        said = [left_out]
         if wanted.workspace:
             done = [run for run in selection.runs if run.status == "done"]
             said.append(show_workspace(logger, shown_runs(done, selection.root)))

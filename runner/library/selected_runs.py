@@ -15,7 +15,7 @@ from runner.execution.errors import UserError
 from runner.library.of_experiments import under_experiments
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.stored_runs import StoredRun, lost_runs, runs_frame, stored_runs
-from runner.store.run_folder import RunFolder
+from runner.store.run_folder import LEFT_OUT, RunFolder
 from targets.checks import described
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Selection:
     """The runs of one output root that fit some conditions.
 
     Attributes:
-        lost: damaged runs without a readable configuration, which may fit or not.
+        lost: runs that are damaged or cannot be read now, without a readable configuration: they may fit.
     """
 
     root: Path
@@ -43,9 +43,9 @@ class Selection:
         """The conditions, as they were given."""
         return " ".join(self.conditions) or "all runs"
 
-    def damaged(self) -> Iterator[RunFolder]:
-        """Those that are damaged, also those of which it is not known whether they fit."""
-        yield from (run.folder for run in self.runs if run.status == "damaged")
+    def left_out(self) -> Iterator[RunFolder]:
+        """Those that are damaged or cannot be read now, also those of which nobody knows whether they fit."""
+        yield from (run.folder for run in self.runs if run.status in LEFT_OUT)
         yield from self.lost
 
 

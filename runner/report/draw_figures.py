@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from runner.files.atomic_files import write_bytes
 from runner.report.figure_shape import FigureShape, Role
 from runner.report.figures.labels.fitting import fit_labels
 from runner.report.figures.panel import PanelData
@@ -147,6 +149,8 @@ def write_figures(shape: TableShape, results: Results, folder: Path) -> list[Pat
             page.set_layout_engine(None)  # both files have this layout
             for suffix, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
                 path = folder / f"{figure.name}.{suffix}"
-                page.savefig(path, dpi=DPI, metadata=metadata)
+                drawn = io.BytesIO()  # a file that is cut short would look like a figure
+                page.savefig(drawn, format=suffix, dpi=DPI, metadata=metadata)
+                write_bytes(path, drawn.getbuffer())
                 written.append(path)
     return written

@@ -16,6 +16,9 @@ FILES = "files"
 DIGESTS = "digests.json"
 """That file, in a folder that has no other."""
 
+TABLE = "table.csv"
+"""The first file that is written of a table."""
+
 
 def begin_changes(folder: Path) -> list[str]:
     """Removes the digests, as files are about to change; the names of those that had one."""
@@ -34,6 +37,19 @@ def write_digests(folder: Path, names: Iterable[str], earlier: Iterable[str] = (
     for name in set(earlier) - set(digests):
         (folder / Path(name).name).unlink(missing_ok=True)
     write_json(folder / DIGESTS, {FILES: digests})
+
+
+def unfinished_table(folder: Path) -> str:
+    """A sentence on a table in `folder` that has no digests, so that nobody can tell whether it is whole.
+
+    Empty where it has them, or where there is no table.
+    """
+    if (folder / DIGESTS).exists() or not (folder / TABLE).exists():
+        return ""
+    return (
+        f"The table {folder} has no {DIGESTS}: it was cut short while it was rendered, or an earlier version "
+        "rendered it; render it again with `rungwise table`."
+    )
 
 
 def damaged_files(folder: Path) -> list[str]:

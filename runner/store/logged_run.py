@@ -68,7 +68,7 @@ def log_run(
     Returns:
         Whether it was given: False where the logger has it, None where it is not done or cannot be read.
     """
-    summary = folder.summary()
+    summary = folder.standing()[1]
     if summary is None:
         return None
     if not again and logger.has(folder.run_id, summary):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from runner.execution.errors import warn
-from runner.execution.storage_errors import reading_refused
+from runner.execution.storage_errors import StorageError, reading_refused
 from runner.files.atomic_files import (
     json_bytes,
     new_folder,
@@ -31,8 +31,14 @@ from runner.store.folder_digests import FILES, changed
 if TYPE_CHECKING:
     import pandas as pd
 
-STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", "missing")
+UNREADABLE = "unreadable"
+"""A run of which a file cannot be read now: it may be done, so that nothing is written into it."""
+
+STATUSES = ("done", "running", "abandoned", "interrupted", "failed", "damaged", UNREADABLE, "missing")
 """What a run can be, in the order in which tables show it; see `RunFolder.standing`."""
+
+LEFT_OUT = ("damaged", UNREADABLE)
+"""Statuses of runs that are left out of numbers though they may have some; commands say why."""
 
 COSTS = ("steps", "evaluations", "seconds", "wall_seconds")
 """Entries of a summary that say what the run cost."""
@@ -57,7 +63,7 @@ class RunFolder:
         return self.path / "checkpoint.pt"
 
     def status(self) -> str:
-        """``done``, ``running``, ``abandoned``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
+        """One of `STATUSES`.
 
         It changes nothing. A run is abandoned whose process holds the lock and gives no sign of life.
         """
@@ -65,6 +71,12 @@ class RunFolder:
 
     def standing(self) -> tuple[str, dict[str, Any] | None]:
         """The status, and the summary where it is ``done``: reads every file of the run once."""
+        try:
+            return self._standing()
+        except StorageError:
+            return UNREADABLE, None
+
+    def _standing(self) -> tuple[str, dict[str, Any] | None]:
         summary, damaged = self.checked()
         if summary is not None:
             return "done", summary
@@ -78,8 +90,19 @@ class RunFolder:
             return "failed", None
         return "interrupted" if (self.path / "config.yaml").is_file() else "missing", None
 
+    def is_done(self) -> bool:
+        """Whether the run is known to be done: not where it cannot be read now."""
+        try:
+            return self.checked()[0] is not None
+        except StorageError:
+            return False
+
     def summary(self) -> dict[str, Any] | None:
-        """What the run measured; None unless it is done and every file is as it was written."""
+        """What the run measured; None unless it is done and every file is as it was written.
+
+        Raises:
+            runner.execution.storage_errors.StorageError: as of `checked`.
+        """
         return self.checked()[0]
 
     def checked(self) -> tuple[dict[str, Any] | None, list[str]]:

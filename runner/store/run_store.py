@@ -6,8 +6,10 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from runner.execution.errors import UserError
+from runner.execution.storage_errors import StorageError
 from runner.files.atomic_files import read_json
 from runner.store.run_folder import RunFolder
 
@@ -51,6 +53,14 @@ class Store:
             )
 
 
+def _read_now(path: Path) -> dict[str, Any] | None:
+    """The JSON object in `path`; None also where it cannot be read now: what counts runs goes on."""
+    try:
+        return read_json(path)
+    except StorageError:
+        return None
+
+
 def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
     """One sentence on finished runs that say they are of `experiment` at `scale`; empty without any.
 
@@ -58,13 +68,16 @@ def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
     """
     number = 0
     for path in sorted(Path(output_root).glob("runs/*")):
-        with suppress(OSError):  # `read_json` says what the disk refuses
+        with suppress(OSError):
             if experiment.encode() not in (path / "config.yaml").read_bytes():
                 continue  # to read it as YAML takes a hundred times as long
-        summary = read_json(path / "summary.json") or {}
+        summary = _read_now(path / "summary.json") or {}
         if summary.get("status") != "done":
             continue
-        config = RunFolder(path).config() or {}
+        try:
+            config = RunFolder(path).config() or {}
+        except StorageError:
+            continue
         named = config.get("scale")
         found = config.get("experiment"), named.get("name") if isinstance(named, Mapping) else None
         number += found == (experiment, scale)

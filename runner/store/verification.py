@@ -13,9 +13,10 @@ from safetensors.numpy import load
 
 from runner.execution.storage_errors import StorageError
 from runner.integrity.file_digest import FileState, file_state, zip_is_whole
-from runner.store.folder_digests import FILES, changed
+from runner.store.folder_digests import FILES, TABLE, changed, unfinished_table
 
-ROOMS = ("runs", "artefacts", "models", "images", "classifiers", "tables")
+TABLES = "tables"
+ROOMS = ("runs", "artefacts", "models", "images", "classifiers", TABLES)
 """The folders of an output root whose files are read again."""
 
 SUFFIXES = (".json", ".safetensors", ".pt")
@@ -33,17 +34,21 @@ class Verification:
         files: files whose digest was computed.
         damaged: files that are not as they were written, or are not there.
         unknown: models that another program wrote, without digests.
+        unfinished: a sentence on each table without digests, which may have been cut short.
     """
 
     runs: int = 0
     files: int = 0
     damaged: list[Path] = field(default_factory=list)
     unknown: int = 0
+    unfinished: list[str] = field(default_factory=list)
 
 
 def verify(places: Iterable[Path]) -> Verification:
     """What is damaged among the files in these folders, and among these files, which may be missing."""
-    found = Verification()
+    places = list(places)
+    tables = sorted(path for place in places if place.name == TABLES for path in place.rglob(TABLE))
+    found = Verification(unfinished=[said for path in tables if (said := unfinished_table(path.parent))])
     damaged: dict[Path, None] = {}
     for path in _files(places):
         own, beside = _check(path)

@@ -42,7 +42,7 @@ def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
             "compile=auto became another value there than here; give the value itself, such as "
             "compile=false, and repeat the command to see them."
         )
-    late = [run_id for run_id in outcome.locked if folders[run_id].summary() is not None]
+    late = [run_id for run_id in outcome.locked if folders[run_id].is_done()]
     outcome.skipped += late
     outcome.locked = [run_id for run_id in outcome.locked if run_id not in late]
     if outcome.failures:

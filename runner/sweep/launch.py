@@ -104,11 +104,14 @@ def _fails_fast(request: Request, first: Job) -> bool:
 
 
 def _left(jobs: Sequence[Job], outcome: Outcome) -> list[Job]:
-    """The jobs of which a run is not done; those of the others are skipped, which `outcome` hears."""
+    """The jobs of which a run is not done; those of the others are skipped, which `outcome` hears.
+
+    A job of which a run cannot be read now is left: it becomes a failure of its own, and the others go on.
+    """
     left: list[Job] = []
     for each in jobs:
         folders = folders_of(each)
-        if all(folder.summary() is not None for folder in folders):
+        if all(folder.is_done() for folder in folders):
             outcome.skipped += each.run_ids.values()
             if spent := [folder for folder in folders if folder.checkpoint.exists()]:
                 from runner.sweep.run_batch import remove_spent_checkpoints
@@ -130,9 +133,9 @@ def _ended(jobs: Sequence[Job], outcome: Outcome) -> int:
 def _show(only: Job, outcome: Outcome) -> None:
     """The metrics of each run, and where they are."""
     for seed, folder in zip(only.run_ids, folders_of(only), strict=True):
-        summary = folder.summary()
+        status, summary = folder.standing()
         if summary is None:
-            print(f"seed {seed}: {folder.status()}  {folder.path}")
+            print(f"seed {seed}: {status}  {folder.path}")
             continue
         before = ", done before" if folder.run_id in outcome.skipped else ""
         cost = f"{summary['steps']} steps in {summary['seconds']:.2f} s{_tuning_cost(summary)}"

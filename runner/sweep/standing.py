@@ -7,10 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from runner.store.run_folder import RunFolder
+from runner.store.run_folder import UNREADABLE, RunFolder
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, folders_of
 from runner.tasks.task import Task, task_of
+
+SETTLED = ("done", "running", UNREADABLE)
+"""Statuses of runs that a command does not begin."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,13 @@ class Standing:
 
     @property
     def left(self) -> int:
-        """Runs that are not done and that no process is computing."""
+        """Runs that are not done, as far as they can be read now, and that no process is computing."""
         return len(self.seeds_left)
 
     @property
     def seeds_left(self) -> list[int]:
         """The seeds of these."""
-        return [seed for seed, status in self.statuses.items() if status not in ("done", "running")]
+        return [seed for seed, status in self.statuses.items() if status not in SETTLED]
 
     @property
     def task(self) -> Task:

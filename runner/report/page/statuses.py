@@ -19,7 +19,7 @@ WIDE = 160
 """Columns of a table that is no terminal's."""
 
 LOST = ("unknown: no readable config.yaml", "")
-"""The row and cell of damaged runs whose settings are lost."""
+"""The row and cell of runs whose settings are lost, or cannot be read now."""
 
 SHOWN = 20
 """Of so many processes it is said how far they are; of the others, how many they are."""
@@ -31,15 +31,15 @@ Lines = dict[tuple[str, str], Counter[str]]
 """How many runs have each status, by row and cell."""
 
 
-def lines_of_runs(runs: Sequence[StoredRun], lost: int = 0) -> Lines:
-    """The counts of any runs, by their varied settings, and of so many whose settings are lost."""
+def lines_of_runs(runs: Sequence[StoredRun], lost: Sequence[RunFolder] = ()) -> Lines:
+    """The counts of any runs, by their varied settings, and of those whose settings are `lost`."""
     places = places_of(runs)
     counts: Lines = {}
     for run, place in zip(runs, places.labels, strict=True):
         counts.setdefault(place, Counter())[run.status] += 1
     rows, cells = (ordered(dict.fromkeys(labels), places.settings) for labels in zip(*counts, strict=True))
     lines = {(row, cell): counts[row, cell] for row in rows for cell in cells if (row, cell) in counts}
-    return lines | ({LOST: Counter(damaged=lost)} if lost else {})
+    return lines | ({LOST: Counter(folder.status() for folder in lost)} if lost else {})
 
 
 def running_of(runs: Sequence[StoredRun]) -> list[Running]:

@@ -14,6 +14,7 @@ from runner.files.atomic_files import write_json, write_text
 from runner.report.budget import budget, cost_of_runs
 from runner.report.page.kept_overrides import SCALE, choosing
 from runner.report.recorded.lost import check_nothing_lost
+from runner.report.recorded.replaced import replaced, restored
 from runner.report.recorded.said import SAID, said_by
 from runner.report.recorded.seed_values import SEEDS, seed_values
 from runner.report.runs.stored_results import Results
@@ -69,6 +70,7 @@ def check_recordable(experiment: str, scale: str, results: Results, root: Path) 
     if results.done == 0:
         raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
     folder = root / f"{experiment}_{scale}"
+    restored(folder)
     check_nothing_lost(folder, scale, results)
     return folder
 
@@ -95,15 +97,16 @@ def record(
         UserError: as of `check_recordable`.
     """
     folder = check_recordable(experiment, scale, results, root)
-    folder.mkdir(parents=True, exist_ok=True)
-    earlier = begin_changes(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     files = [path for path in rendered if path.suffix in RECORDED]
-    for path in files:
-        if path.suffix == ".md":
-            write_text(folder / path.name, shareable(path.read_text(encoding="utf-8")))
-        else:
-            shutil.copyfile(path, folder / path.name)
-    write_text(folder / SEEDS, seed_values(shape, results))
-    write_json(folder / "manifest.json", manifest(experiment, scale, shape, results, overrides))
-    write_digests(folder, [*(path.name for path in files), SEEDS, "manifest.json"], earlier)
+    with replaced(folder) as new:  # what is cut short leaves the record as it is
+        earlier = begin_changes(new)
+        for path in files:
+            if path.suffix == ".md":
+                write_text(new / path.name, shareable(path.read_text(encoding="utf-8")))
+            else:
+                shutil.copyfile(path, new / path.name)
+        write_text(new / SEEDS, seed_values(shape, results))
+        write_json(new / "manifest.json", manifest(experiment, scale, shape, results, overrides))
+        write_digests(new, [*(path.name for path in files), SEEDS, "manifest.json"], earlier)
     return folder

@@ -21,12 +21,19 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 def replaced(folder: Path) -> Iterator[Path]:
     """A copy of `folder` to change, which takes its place at the end; after an error the folder is as it was.
 
+    Where there is no folder yet, an empty one is given, and after an error there is none.
+
     The two change places at once where the system can do that. Elsewhere there are two renames; killed
     between them it leaves both, whole, in a hidden folder beside, from which `restored` takes the old one.
     """
     restored(folder)
     with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
         new, old = Path(beside) / "new", Path(beside) / OLD
+        if not folder.exists():
+            new.mkdir()
+            yield new
+            new.rename(folder)
+            return
         shutil.copytree(folder, new)
         yield new
         if exchanged(new, folder):

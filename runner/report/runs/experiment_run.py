@@ -30,7 +30,7 @@ class Run:
         column: label of its column.
         seed: its seed.
         run_id: its identity.
-        status: ``done``, ``running``, ``abandoned``, ``damaged``, ``failed``, ``interrupted`` or ``missing``.
+        status: one of `runner.store.run_folder.STATUSES`.
         config: resolved configuration of its job.
         summary: what the run measured; None unless it is done.
         folder: its folder in the store.

@@ -68,8 +68,9 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
     configs: dict[tuple[str, str], Any] = {}
     placed = []
     for run, (row, column) in zip(runs, places.labels, strict=True):
-        config = configs.setdefault((row, column), OmegaConf.create(dict(run.config)))
-        ids = run.seed, run.folder.run_id
+        if (row, column) not in configs:  # one for all seeds: to make it takes longer than all else of a run
+            configs[row, column] = OmegaConf.create(dict(run.config))
+        ids, config = (run.seed, run.folder.run_id), configs[row, column]
         placed.append(Run(row, column, *ids, run.status, config, run.summary, run.folder))
     rows, columns = ({getattr(run, name): None for run in placed} for name in ("row", "column"))
     equal = any(STEPS in places.settings[row] for row in rows)

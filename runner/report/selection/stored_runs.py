@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.config.run_settings import Settings, unlisted_settings
+from runner.execution.storage_errors import StorageError
 from runner.models.computed_settings import settings_computed
 from runner.store.final_values import final_values
-from runner.store.run_folder import COSTS, RunFolder
+from runner.store.run_folder import COSTS, LEFT_OUT, RunFolder
 from runner.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class StoredRun:
 
     Attributes:
         folder: its folder.
-        status: ``done``, ``running``, ``abandoned``, ``damaged``, ``failed`` or ``interrupted``.
+        status: one of `runner.store.run_folder.STATUSES` but ``missing``.
         config: its configuration in plain values; empty where that cannot be read.
         summary: what it measured; None unless it is done.
         needed_by: an experiment that was asked for and needs it, whatever command computed it.
@@ -48,7 +49,11 @@ class StoredRun:
     @cached_property
     def settings(self) -> Settings:
         """Its settings by dotted key, with the device that it was computed on."""
-        return settings_computed(self.config, self.folder.manifest())
+        try:
+            manifest = self.folder.manifest()
+        except StorageError:
+            manifest = None
+        return settings_computed(self.config, manifest)
 
     @cached_property
     def described(self) -> Settings:
@@ -59,8 +64,11 @@ class StoredRun:
 
 
 def stored_run(folder: RunFolder) -> StoredRun | None:
-    """The run in `folder`; None where it was never started, or its configuration is lost."""
-    config = folder.config()
+    """The run in `folder`; None where it was never started, or its configuration is lost or refused."""
+    try:
+        config = folder.config()
+    except StorageError:
+        config = None
     if config is None:
         return None
     status, summary = folder.standing()
@@ -74,11 +82,11 @@ def stored_runs(root: str | Path) -> list[StoredRun]:
 
 
 def lost_runs(root: str | Path, stored: Iterable[StoredRun]) -> list[RunFolder]:
-    """The damaged runs under `root` that `stored_runs` left out: nothing is known of their settings."""
+    """The runs under `root` that `stored_runs` left out, damaged or refused: their settings are unknown."""
     store, known = Store(root), {run.folder.run_id for run in stored}
     names = (path.name for path in sorted(Path(root).glob("runs/*")))
     folders = (store.run(name) for name in names if name not in known)
-    return [folder for folder in folders if folder.status() == "damaged"]
+    return [folder for folder in folders if folder.status() in LEFT_OUT]
 
 
 def runs_in(folders: Iterable[RunFolder]) -> list[StoredRun]:

@@ -60,7 +60,7 @@ def launch_jobs(request: Request, jobs: Sequence[Job], *, problems: Problems) ->
         launcher = plugins.instantiate_launcher(hydra_context=context, task_function=task, config=config)
     one_each(launcher, jobs[0].config)
     runs = [folder for each in jobs for folder in folders_of(each)]
-    before = {run.run_id for run in runs if run.summary() is not None}
+    before = {run.run_id for run in runs if run.is_done()}
     summaries = [run.path / "summary.json" for run in runs]
     # By name: Hydra loads its plugins' modules once more, and their classes are then others.
     kind = type(launcher).__name__

@@ -86,7 +86,7 @@ def _traces(job: Job) -> list[_Trace]:
     return [
         _Trace(
             folder,
-            folder.summary() is not None,
+            folder.is_done(),
             holder(folder.lock.path),
             _changed(folder.path / "failure.json"),
         )
@@ -137,7 +137,7 @@ class _Queue:
 
     def _settled(self, traces: list[_Trace]) -> bool:
         """Whether a job came to its end; what is known of that only from the disk goes into the outcome."""
-        done = [trace.folder.run_id for trace in traces if trace.folder.summary() is not None]
+        done = [trace.folder.run_id for trace in traces if trace.folder.is_done()]
         self.finished |= set(done) - {trace.folder.run_id for trace in traces if trace.done}
         undone = [trace for trace in traces if trace.folder.run_id not in done]
         failures = [failure for trace in undone if (failure := trace.failed())]
@@ -161,12 +161,13 @@ class _Queue:
 def failed_outcome(job: Job, error: RunError, hydra: Sequence[str]) -> Outcome:
     """The outcome of a job that `error` ended from outside, which its unfinished runs keep on disk."""
     folders = {folder.run_id: folder for folder in folders_of(job)}
-    done = [run_id for run_id, folder in folders.items() if folder.summary() is not None]
+    done = [run_id for run_id, folder in folders.items() if folder.is_done()]
     runs = {seed: run_id for seed, run_id in job.run_ids.items() if run_id not in done}
     failure = Failure.of(error, [*hydra, *job.overrides], runs)
     texts = config_texts(written_run(job.config), runs)
     for seed, run_id in runs.items():
         with suppress(OSError, StorageError):
+            folders[run_id].checked()  # one that cannot be read now may be done: nothing is written into it
             folders[run_id].prepare()  # no worker may have begun it
             folders[run_id].fail(failure.to_json(), texts[seed])
     return Outcome(skipped=done, failures=[failure])

@@ -45,7 +45,7 @@ def outcome_of_job(
     outcome = _outcome(returned, job, hydra)
     if outcome.interrupted:  # it could not say what it had done
         for folder in folders_of(job):
-            (outcome.cut_short if folder.summary() is None else outcome.skipped).append(folder.run_id)
+            (outcome.skipped if folder.is_done() else outcome.cut_short).append(folder.run_id)
     if outcome.interrupted or begun_again:
         outcome.move_to_done({*outcome.skipped}.difference(before))
     return outcome

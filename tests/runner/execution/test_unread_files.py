@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from runner import verify
+from runner import status, table, verify
 from runner.execution.storage_errors import StorageError
 from runner.files.atomic_files import read_json, write_json
 from runner.files.checkpoint import save_checkpoint
@@ -22,6 +22,7 @@ from tests.support.commands import Call, one
 
 NUMBERS = (errno.EIO, errno.ESTALE, errno.EACCES, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 RUN = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+SWEEP = tuple(line for line in RUN if line != "sampler=gibbs")
 
 
 class Count:
@@ -147,3 +148,40 @@ def test_what_cannot_be_read_is_listed_where_all_files_are_checked(
     refuse(monkeypatch, "metrics.csv", disk(errno.EIO))
     assert verify.main([f"output_root={tmp_path}"]) == 1
     assert "metrics.csv" in capsys.readouterr().out
+
+
+@pytest.fixture
+def refused(tmp_path: Path, call: Call) -> RunFolder:
+    """The first of two finished runs, whose summary is now a link to itself, which nobody can read."""
+    assert call("-m", *SWEEP, "sampler=gibbs,dmala", f"output_root={tmp_path}").status == 0
+    folder = next(RunFolder(path) for path in sorted(tmp_path.glob("runs/*")))
+    summary = folder.path / "summary.json"
+    summary.rename(folder.path / "kept")
+    summary.symlink_to(summary)
+    return folder
+
+
+def test_a_run_that_cannot_be_read_now_stops_no_other_of_its_sweep(
+    refused: RunFolder, tmp_path: Path, call: Call
+) -> None:
+    files = sorted(os.listdir(refused.path))
+    ended = call("-m", *SWEEP, "sampler=gibbs,dmala,gwg", f"output_root={tmp_path}")
+    assert ended.status == 1
+    assert "1 run done, 1 skipped (done before), 1 failed." in ended.out
+    assert f"{refused.path / 'summary.json'} cannot be read" in ended.err
+    assert sorted(os.listdir(refused.path)) == files
+
+
+def test_readers_leave_out_what_cannot_be_read_now_and_say_so(
+    refused: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = sorted(os.listdir(refused.path))
+    for module in (table, status):
+        capsys.readouterr()
+        assert module.main(["runs", f"output_root={tmp_path}"]) == 0
+        said = capsys.readouterr().out
+        assert f"1 run cannot be read now and is left out, {refused.path}: " in said
+        assert "damaged" not in said
+    assert "unreadable" in said
+    assert sorted(os.listdir(refused.path)) == files
+    assert refused.status() == "unreadable"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import safetensors.torch
 import torch
+from matplotlib.figure import Figure
 
 from runner import status, table, verify, wandb_sync
 from runner.files.tensor_files import write_tensors
@@ -248,3 +250,33 @@ def test_what_was_set_aside_is_not_verified(call: Call, run: Path) -> None:
     flip(run / "metrics.csv")
     assert call(*SMALL).status == 0
     assert verify.main([]) == 0
+
+
+def test_a_rendering_that_is_cut_short_is_not_taken_for_a_table(
+    call: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("-m", "+experiment=pt_table5", *SWEEP).status == 0
+    assert table.main(["pt_table5", *SWEEP]) == 0
+    folder = one("tables/pt_table5/*")
+    figures = {path: path.read_bytes() for path in folder.iterdir() if path.suffix in (".png", ".pdf")}
+    assert figures
+
+    def cut_short(page: Figure, goal: Any, **more: Any) -> None:
+        if isinstance(goal, Path):
+            goal.write_bytes(b"PNG")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Figure, "savefig", cut_short)
+        assert table.main(["pt_table5", *SWEEP]) == 130
+    assert {path: path.read_bytes() for path in figures} == figures
+    said = f"The table {folder} has no digests.json: it was cut short"
+    capsys.readouterr()
+    assert verify.main([]) == 0
+    assert said in capsys.readouterr().out
+    assert wandb_sync.main(["pt_table5", *SWEEP, "mode=disabled"]) == 0
+    assert said in capsys.readouterr().out
+    assert table.main(["pt_table5", *SWEEP]) == 0
+    capsys.readouterr()
+    assert verify.main([]) == 0
+    assert said not in capsys.readouterr().out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -133,6 +134,35 @@ def test_figures_of_earlier_renderings_are_neither_kept_nor_recorded(command: Co
     assert reading.read_text() == "Read."
     assert (rendered / "mine.png").exists()
     assert not (RECORD / "mine.png").exists()
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("place", [0, 2])
+def test_recording_that_is_cut_short_leaves_the_record_as_it_was(
+    command: Command, monkeypatch: pytest.MonkeyPatch, first: bool, place: int
+) -> None:
+    """It is written elsewhere and takes its place as a whole, so that the command can be repeated."""
+    if not first:
+        assert command("--record") == 0
+        (RECORD / "reading.md").write_text("Kept.")
+    before = content(RECORD) if RECORD.exists() else None
+    copy, copied = shutil.copyfile, list[Path]()
+
+    def cut_short(source: Path, goal: Path, **more: Any) -> Any:
+        if Path(source).is_relative_to("scratch"):
+            copied.append(goal)
+            if len(copied) > place:
+                Path(goal).write_bytes(Path(source).read_bytes()[:100])
+                raise KeyboardInterrupt
+        return copy(source, goal, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copyfile", cut_short)
+        assert command("--record") == 130
+    assert (content(RECORD) if RECORD.exists() else None) == before
+    assert command("--record") == 0
+    assert damaged_files(RECORD) == []
+    assert (RECORD / "reading.md").exists() is not first
 
 
 def test_a_table_is_recorded_before_its_page_is_printed(
