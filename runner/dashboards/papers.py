@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.store.folder_digests import damaged_files
+from runner.store.folder_digests import damaged_files, unfinished_table
 from runner.verdicts.readings import reading_text
 
 RECORD = Path("outputs") / "record"
@@ -34,11 +34,11 @@ def paper_of(experiment: str) -> str:
 
 
 def chapters(paper: str, root: Path) -> list[Chapter]:
-    """The rendered tables of a paper under the output root `root`; damaged ones are left out."""
+    """The rendered tables of a paper under the output root `root`; none that is damaged or was cut short."""
     found = []
     for file in sorted((root / "tables").glob(f"{paper}_*/*/table.md")):
         folder = file.parent
-        if damaged_files(folder):
+        if unfinished_table(folder) or damaged_files(folder):
             continue
         experiment, scale = folder.parent.name, folder.name
         said = reading_text(RECORD / f"{experiment}_{scale}")

@@ -14,6 +14,7 @@ from runner.files.atomic_files import read_json
 from runner.loggers.run_names import run_name
 from runner.models.computed_settings import settings_computed
 from runner.store.final_values import final_values
+from runner.store.left_out import left_out_runs
 from runner.store.run_folder import COSTS, RunFolder
 
 LOST = "the configuration cannot be read"
@@ -102,6 +103,8 @@ def _why(folder: RunFolder, status: str, config: Mapping[str, Any] | None) -> st
     """One sentence on a run that has no numbers to show; None where there is nothing to say."""
     if status == "damaged":
         return f"Not as it was written: {', '.join(folder.checked()[1])}."
+    if status == "unreadable":
+        return left_out_runs([folder]) or "It could not be read a moment ago."
     if status == "failed":
         failure = read_json(folder.path / "failure.json") or {}
         said = [str(failure[key]) for key in ("error", "message") if failure.get(key)]

@@ -24,7 +24,7 @@ OTHERS = "Others"
 MOST_SHOWN = 20
 """Runs without numbers that are listed."""
 
-LOST = ("damaged", "failed", "abandoned")
+LOST = ("damaged", "unreadable", "failed", "abandoned")
 """Statuses of runs that have no numbers, and get none by themselves."""
 
 

@@ -17,6 +17,7 @@ from runner.files.atomic_files import read_json, write_json
 from runner.files.checkpoint import save_checkpoint
 from runner.files.resumable import SavePlan, run_to_end
 from runner.files.tensor_files import UnreadableTensorsError, read_tensors, write_tensors
+from runner.site.index.run_entry import run_entry_of
 from runner.store.run_folder import RunFolder
 from tests.support.commands import Call, one
 
@@ -185,3 +186,4 @@ def test_readers_leave_out_what_cannot_be_read_now_and_say_so(
     assert "unreadable" in said
     assert sorted(os.listdir(refused.path)) == files
     assert refused.status() == "unreadable"
+    assert run_entry_of(refused, "").about["why"].startswith("1 run cannot be read now")
