@@ -71,7 +71,7 @@ def test_few_functions_lie_between_main_and_the_first_step(call: Call, argv: tup
         sys.setprofile(None)
     assert ended.status == 0, ended.err
     functions = [each for each in watch.stack if "<lambda>" not in each]
-    assert functions[2] == "runner/__main__.py main"  # the two before it report errors
+    assert functions[3] == "runner/__main__.py main"  # the three before it report errors
     assert len(functions) <= MOST_FUNCTIONS, functions
     assert len({each.split()[0] for each in functions}) <= MOST_FILES, functions
     assert {each: watch.calls[each] for each in ONCE} == dict.fromkeys(ONCE, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import shutil
 from pathlib import Path
@@ -21,6 +22,7 @@ from runner.files.atomic_files import (
     write_json,
 )
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
+from runner.integrity.file_digest import BLANK, KEY, with_own_digest
 from runner.store.run_store import Store
 from tests.support.commands import Call
 
@@ -91,9 +93,10 @@ def test_checkpoints_hold_tensors_and_load_without_code(tmp_path: Path) -> None:
 
 
 def foreign(**content: object) -> bytes:
+    """A checkpoint with the digest of its content, whatever that is."""
     buffer = io.BytesIO()
     torch.save({"format": 1, **content}, buffer)
-    return buffer.getvalue()
+    return with_own_digest(json.dumps({KEY: BLANK, "sources": []}).encode() + b"\n" + buffer.getvalue())
 
 
 GARBAGE: dict[str, bytes] = {
