@@ -61,15 +61,19 @@ def json_bytes(content: Mapping[str, Any]) -> bytes:
     return with_own_digest(text.encode())
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
+def read_json(path: Path, digest_needed: bool = False) -> dict[str, Any] | None:
     """The JSON object in `path` without its digest; None where there is none, or none as it was written.
+
+    Args:
+        digest_needed: whether one without a digest, such as another program's, counts as none.
 
     Raises:
         runner.execution.storage_errors.StorageError: if it cannot be read now, which is no damage.
     """
     try:
         text = path.read_bytes()
-        content = json.loads(text) if file_state(text) is not FileState.DAMAGED else None
+        unfit = (FileState.DAMAGED, FileState.UNKNOWN) if digest_needed else (FileState.DAMAGED,)
+        content = None if file_state(text) in unfit else json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         if (refused := reading_refused(error, path)) is not None:
             raise refused from error

@@ -112,7 +112,7 @@ class RunFolder:
             runner.execution.storage_errors.StorageError: if a file cannot be read now, which is no damage.
         """
         path = self.path / "summary.json"
-        summary = read_json(path)
+        summary = read_json(path, digest_needed=True)
         if summary is None:
             return None, [path.name] if path.exists() else []
         files = summary.pop(FILES, None)

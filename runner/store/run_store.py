@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from runner.execution.errors import UserError
 from runner.execution.storage_errors import StorageError
@@ -53,14 +52,6 @@ class Store:
             )
 
 
-def _read_now(path: Path) -> dict[str, Any] | None:
-    """The JSON object in `path`; None also where it cannot be read now: what counts runs goes on."""
-    try:
-        return read_json(path)
-    except StorageError:
-        return None
-
-
 def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
     """One sentence on finished runs that say they are of `experiment` at `scale`; empty without any.
 
@@ -68,19 +59,15 @@ def other_runs(experiment: str, scale: str, output_root: str | Path) -> str:
     """
     number = 0
     for path in sorted(Path(output_root).glob("runs/*")):
-        with suppress(OSError):
+        with suppress(OSError, StorageError):  # what cannot be read now is not counted
             if experiment.encode() not in (path / "config.yaml").read_bytes():
                 continue  # to read it as YAML takes a hundred times as long
-        summary = _read_now(path / "summary.json") or {}
-        if summary.get("status") != "done":
-            continue
-        try:
+            if (read_json(path / "summary.json") or {}).get("status") != "done":
+                continue
             config = RunFolder(path).config() or {}
-        except StorageError:
-            continue
-        named = config.get("scale")
-        found = config.get("experiment"), named.get("name") if isinstance(named, Mapping) else None
-        number += found == (experiment, scale)
+            named = config.get("scale")
+            found = config.get("experiment"), named.get("name") if isinstance(named, Mapping) else None
+            number += found == (experiment, scale)
     if not number:
         return ""
     runs, ids = ("1 finished run", "has an id") if number == 1 else (f"{number} finished runs", "have ids")

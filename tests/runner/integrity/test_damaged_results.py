@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from runner import status, table, verify, wandb_sync
 from runner.files.tensor_files import write_tensors
+from runner.integrity.file_digest import KEY
 from runner.store import verification
 from runner.store.run_store import Store
 from tests.support.commands import Call, finished, one, rows
@@ -76,6 +77,15 @@ def test_a_file_that_is_gone_is_found_too(call: Call, run: Path, name: str) -> N
 @pytest.mark.parametrize("content", ["[]", "{}", '{"status": "done"}'])
 def test_a_summary_without_digests_is_damaged(call: Call, run: Path, content: str) -> None:
     (run / "summary.json").write_text(content)
+    assert Store("outputs").run(run.name).status() == "damaged"
+    assert "is damaged (summary.json)" in call(*SMALL).err
+
+
+def test_a_summary_without_its_own_digest_is_damaged(call: Call, run: Path) -> None:
+    """Its values can then be any, though the digests of the other files are right."""
+    summary = json.loads((run / "summary.json").read_text())
+    del summary[KEY]
+    (run / "summary.json").write_text(json.dumps(summary))
     assert Store("outputs").run(run.name).status() == "damaged"
     assert "is damaged (summary.json)" in call(*SMALL).err
 
