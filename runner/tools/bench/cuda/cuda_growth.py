@@ -12,9 +12,9 @@ from targets import MixtureOfGaussians
 REPLICAS = (2, 8, 32)
 
 
-def growth_rows(bench: BenchRows, *, short: bool) -> None:
+def growth_rows(bench: BenchRows, counts: tuple[int, ...]) -> None:
     """A row for each number of chains and each kind of step, with the times of all ladders."""
-    for chains in (1_000,) if short else (10_000, 100_000):
+    for chains in counts:
         for compiled in (False, True):
             times = {
                 (replicas, chains): round_seconds(replicas, chains, compiled=compiled)

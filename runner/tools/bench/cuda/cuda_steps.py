@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from runner.tools.bench.cuda.cuda_growth import growth_rows
+from runner.tools.bench.cuda.cuda_learning import learning_rows
 from runner.tools.bench.cuda.jax_on_cuda import jax_cuda_rows
 from runner.tools.bench.cuda.step_cost import plain_cost, replayed_cost
 from runner.tools.bench.deep_ebm import PAPER, REDUCED, deep_rows
@@ -85,8 +86,9 @@ def cuda_rows(bench: BenchRows, *, short: bool) -> None:
         return
     for name, case in CASES.items():
         step_rows(bench, f"{name}, cuda", case, 50 if short else 400)
-    growth_rows(bench, short=short)
+    growth_rows(bench, (1_000,) if short else (10_000, 100_000))
     jax_cuda_rows(bench, (100,) if short else (100, 10_000))
+    learning_rows(bench, 2 if short else 10)
     for size in (REDUCED,) if short else (REDUCED, PAPER):
         deep_rows(bench, 2, size)
 
