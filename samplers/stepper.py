@@ -8,7 +8,7 @@ states are those of the steps that it replays, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.compiling.differing_chains import FEW, share_differing
-from samplers.compiling.not_compiled import NotCompiledError
+from samplers.compiling.not_compiled import NotCompiledError, first_line
 from samplers.kernel import Info, Kernel, State
 from samplers.replay.recorded_step import RecordedStep, Step
 from samplers.tensor_tree import same_form, tensors
@@ -38,6 +38,9 @@ class Stepper:
     Args:
         kernel, target, beta, generator: what `Kernel.step` takes besides the state. Parameters of the target
             may change in place.
+
+    Attributes:
+        not_recorded: why steps on a CUDA device are not replayed; None where they are, or before the attempt.
     """
 
     def __init__(self, kernel: Kernel, target: Target, beta: Tensor, generator: Generator) -> None:
@@ -46,6 +49,7 @@ class Stepper:
         self._arguments = kernel, target, beta, generator
         self._recordable = beta.is_cuda
         self._recorded: RecordedStep | None = None
+        self.not_recorded: str | None = None
         self._count = 0
 
     def __call__(self, state: State) -> tuple[State, Info]:
@@ -87,19 +91,27 @@ class Stepper:
     def _record(self, state: State) -> RecordedStep | None:
         """One step as a CUDA graph; None where it cannot be one, as if the host waits for a value in it."""
         *_, beta, generator = self._arguments
+        self.not_recorded = None
         # The graph is recorded on the device in force, where a step on another one would leave it empty.
-        with torch.cuda.device(beta.device), suppress(RuntimeError):
-            with _unused(generator), _forbidden_waits():
-                found = self._plain(state)
-            if not _alike(state, found[0]):
-                return None
-            with _unused(generator):
-                recorded = RecordedStep(self._to_record, state, found[1], _generators(generator))
-            with _unused(generator):
-                replayed, _ = recorded.replay(state)
-            # Up to rounding: backward convolutions add up in an order that changes from call to call.
-            return recorded if share_differing(replayed, found[0]) <= FEW else None
-        return None
+        try:
+            with torch.cuda.device(beta.device):
+                with _unused(generator), _forbidden_waits():
+                    found = self._plain(state)
+                if not _alike(state, found[0]):
+                    self.not_recorded = "the next state has another form"
+                    return None
+                with _unused(generator):
+                    recorded = RecordedStep(self._to_record, state, found[1], _generators(generator))
+                with _unused(generator):
+                    replayed, _ = recorded.replay(state)
+        except RuntimeError as error:
+            self.not_recorded = first_line(error)
+            return None
+        # Up to rounding: backward convolutions add up in an order that changes from call to call.
+        if (share := share_differing(replayed, found[0])) > FEW:
+            self.not_recorded = f"{share:.0%} of the chains of a replayed step differ from the step itself"
+            return None
+        return recorded
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def test_compiled_steps_are_the_kernels_and_replays_are_compiled_steps(name: str
         for mine, theirs in zip(tensors(found), tensors((here, info)), strict=True):
             assert torch.equal(mine, theirs)
         state = found[0]
-    assert stepper._recorded is not None
+    assert stepper._recorded is not None, stepper.not_recorded
     assert int(streams.calls) == int(again._arguments[-1].calls) > 0  # type: ignore[union-attr]
 
 
@@ -104,7 +104,7 @@ def test_compiled_steps_are_drawn_from_the_enumerated_rows(name: str) -> None:
             stepper.compile(state)
             for _ in range(PLAIN_STEPS + 2):
                 stepper(state)
-            assert stepper._recorded is not None
+            assert stepper._recorded is not None, stepper.not_recorded
         found, _ = stepper(state)
         counts[row] = torch.bincount(target.space.index(found.theta[0]), minlength=len(states)).cpu()
     own, on_cpu, _ = EVERY[name]

@@ -53,7 +53,7 @@ def walk(name: str, seeds: list[int], dtype: torch.dtype) -> State:
     stepper = Stepper(kernel, target, one(target), streams)
     for _ in range(STEPS):
         state, _ = stepper(state)
-    assert stepper._recorded is not None
+    assert stepper._recorded is not None, stepper.not_recorded
     return state
 
 

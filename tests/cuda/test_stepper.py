@@ -45,7 +45,7 @@ def test_replayed_steps_are_those_of_the_kernel(name: str, dtype: torch.dtype) -
     for _ in range(STEPS):
         state, info = stepper(state)
         found.append((state, info))
-    assert stepper._recorded is not None
+    assert stepper._recorded is not None, stepper.not_recorded
     torch.save(list(tensors(found[-1])), io.BytesIO())  # as in a checkpoint
     for each in found:
         here, info = plain._plain(here)
@@ -73,7 +73,7 @@ def test_an_older_graph_that_is_garbage_does_not_spoil_a_recording() -> None:
     older, state, _ = begun("dmala-binary", torch.float64)
     for _ in range(STEPS):
         state, _ = older(state)
-    assert older._recorded is not None
+    assert older._recorded is not None, older.not_recorded
     older.itself = older  # type: ignore[attr-defined]
     del older
     stepper, state, _ = begun("dmala-binary", torch.float64)
@@ -83,7 +83,7 @@ def test_an_older_graph_that_is_garbage_does_not_spoil_a_recording() -> None:
             state, _ = stepper(state)
     finally:
         gc.set_threshold(*before)
-    assert stepper._recorded is not None
+    assert stepper._recorded is not None, stepper.not_recorded
 
 
 class Waiting(DMALA):

@@ -48,7 +48,7 @@ def test_a_training_that_is_stopped_after_a_recording_learns_the_same(name: str,
     first, second = training(name), training(name)
     first.advance(ITERATIONS // 2)
     assert first.chains._stepper is not None
-    assert first.chains._stepper._recorded is not None
+    assert first.chains._stepper._recorded is not None, first.chains._stepper.not_recorded
     save_checkpoint(tmp_path / "checkpoint.pt", first.state_dict())
     second.load_state_dict(load_checkpoint(tmp_path / "checkpoint.pt"))
     second.advance(ITERATIONS - ITERATIONS // 2)

@@ -39,8 +39,10 @@ class Graph:
 Capture = Callable[[Callable[[], None], Sequence[torch.Generator]], Graph]
 
 
-def stepped(name: str, monkeypatch: pytest.MonkeyPatch, capture: Capture | None) -> tuple[State, bool]:
-    """Where some steps lead, recorded as `capture` does where it is given; and whether they were replayed."""
+def stepped(
+    name: str, monkeypatch: pytest.MonkeyPatch, capture: Capture | None
+) -> tuple[State, bool, str | None]:
+    """Where some steps lead, recorded as `capture` does where it is given; whether replayed, and why not."""
     kernel, target, _ = EVERY[name]
     streams = Streams([0, 1], "chain")
     state = started(kernel, target, (2, 20), Streams([0, 1], "start"))
@@ -53,7 +55,7 @@ def stepped(name: str, monkeypatch: pytest.MonkeyPatch, capture: Capture | None)
         stepper._recordable = True
     for _ in range(STEPS):
         state, _ = stepper(state)
-    return state, stepper._recorded is not None
+    return state, stepper._recorded is not None, stepper.not_recorded
 
 
 def assert_equal(one: State, other: State) -> None:
@@ -65,9 +67,10 @@ def assert_equal(one: State, other: State) -> None:
 def test_replayed_steps_are_the_plain_ones_and_can_be_saved(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    plain, _ = stepped(name, monkeypatch, None)
-    state, replayed = stepped(name, monkeypatch, lambda work, generators: Graph(work))
+    plain, *_ = stepped(name, monkeypatch, None)
+    state, replayed, why = stepped(name, monkeypatch, lambda work, generators: Graph(work))
     assert replayed
+    assert why is None
     assert_equal(state, plain)
     path = tmp_path / "checkpoint"
     save_checkpoint(path, {"state": to_plain(state)})
@@ -79,9 +82,12 @@ def test_replayed_steps_are_the_plain_ones_and_can_be_saved(
 
 def test_a_graph_that_does_nothing_is_not_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that was recorded on another device than that of the step."""
-    plain, _ = stepped("dmala-binary", monkeypatch, None)
-    state, replayed = stepped("dmala-binary", monkeypatch, lambda work, generators: Graph(work, empty=True))
+    plain, *_ = stepped("dmala-binary", monkeypatch, None)
+    empty: Capture = lambda work, generators: Graph(work, empty=True)  # noqa: E731
+    state, replayed, why = stepped("dmala-binary", monkeypatch, empty)
     assert not replayed
+    assert why is not None
+    assert why.endswith("of the chains of a replayed step differ from the step itself")
     assert_equal(state, plain)
 
 
@@ -90,9 +96,10 @@ def test_where_the_recording_fails_steps_are_plain(monkeypatch: pytest.MonkeyPat
         work()
         raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
 
-    plain, _ = stepped("pt_odd_even", monkeypatch, None)
-    state, replayed = stepped("pt_odd_even", monkeypatch, fails)
+    plain, *_ = stepped("pt_odd_even", monkeypatch, None)
+    state, replayed, why = stepped("pt_odd_even", monkeypatch, fails)
     assert not replayed
+    assert why == "CUDA error: operation failed due to a previous error during capture"
     assert_equal(state, plain)
 
 
@@ -106,7 +113,7 @@ def test_a_target_that_rounds_differently_at_each_call_is_replayed(monkeypatch: 
         return log_prob * (1.0 + 1e-12 * torch.rand(())), grad
 
     monkeypatch.setattr(type(target), "log_prob_and_grad", rounding)
-    _, replayed = stepped("dmala-binary", monkeypatch, lambda work, generators: Graph(work))
+    _, replayed, _ = stepped("dmala-binary", monkeypatch, lambda work, generators: Graph(work))
     assert replayed
 
 
