@@ -21,18 +21,14 @@ PLACE = ["row", "cell", "metric"]
 
 
 def seed_values(shape: TableShape, results: Results) -> str:
-    """The file's text: of metrics with a direction or published numbers, and of those compared or drawn.
+    """The file's text: of every metric, for the rows that it is shown for.
 
     All digits, so that the table rendered anew from them is the same.
     """
-    drawn = {panel.metric for figure in shape.figures for panel in figure.panels}
-    metrics = [
-        metric
-        for metric in shape.metrics
-        if metric.published or metric.metric in drawn or metric.metric in tested(shape)
-    ]
     lines: list[dict[str, object]] = []
-    for metric, row, column in product(metrics, shape.rows, shape.columns):
+    for metric, row, column in product(shape.metrics, shape.rows, shape.columns):
+        if metric.rows and row.row not in metric.rows:
+            continue
         where = row.row, column.label, metric.metric
         # What exact draws drew, of which the mean in the table is not; a row of exact values has no other.
         if values := results.values(*where) or results.known(*where):

@@ -379,21 +379,19 @@ def test_columns_with_fewer_seeds_are_named(fewer: int) -> None:
     assert f"over n = 4 seeds; n = {fewer} in 'long'." in markdown(lay_out(shape, summary, results, "", ""))
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
-        "comparisons: [{metric: mass, rows: [lucky, slow]}]",
-        "growths: [{metric: mass, x: target.nodes, symbol: n}]",
-        "figures: [{name: figure, panels: [{kind: intervals, title: M, metric: mass, columns: [graph]}]}]",
-    ],
-)
-def test_the_values_by_seed_are_those_of_what_is_compared_or_drawn(shown: str) -> None:
-    others = "{metric: mass, name: M, direction: none}, {metric: seconds, name: S, direction: none}"
-    block = BLOCK.replace("metrics: [", f"metrics: [{others}, ")
-    shape = shape_from(f"{block}{shown}\n")
-    run = finished("slow", "graph", 0, {"scale": {"name": "quick"}}, {"time_to_target": 2.0, "mass": 0.5})
-    lines = seed_values(shape, Results((run,), random_runs=True)).splitlines()
-    assert lines == ["row,cell,metric,0", "slow,graph,mass,0.5", "slow,graph,time_to_target,2.0"]
+def test_the_values_by_seed_are_those_of_all_metrics_for_the_rows_that_show_them() -> None:
+    others = (
+        "{metric: mass, name: M, direction: none, rows: [lucky]}, {metric: jump, name: J, direction: none}"
+    )
+    shape = shape_from(BLOCK.replace("metrics: [", f"metrics: [{others}, "))
+    values = {"time_to_target": 2.0, "mass": 0.5, "jump": 3.0}
+    runs = [finished(row, "graph", 0, {"scale": {"name": "quick"}}, values) for row in ("lucky", "slow")]
+    lines = seed_values(shape, Results(tuple(runs), random_runs=True)).splitlines()
+    of_both = [
+        f"{row},graph,{value}" for value in ("jump,3.0", "time_to_target,2.0") for row in ("slow", "lucky")
+    ]
+    assert lines[0] == "row,cell,metric,0"
+    assert sorted(lines[1:]) == sorted(["lucky,graph,mass,0.5", *of_both])
 
 
 def test_a_failed_run_does_not_count_where_nobody_asked_for_the_metric(results: Results) -> None:
