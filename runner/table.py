@@ -115,15 +115,18 @@ def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
     """
     shape = experiment_shape(experiment, overrides)
 
+    from runner.report.recorded.record import recorded_overrides
     from runner.report.recorded.redraw import redraw
     from runner.report.runs.gathered import gather
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
     jobs = experiment_jobs(experiment, list(overrides))
-    config = jobs[0].config
-    results = gather(experiment, shape, jobs, Store(Path(config.output_root)))
-    folder = RECORD / f"{experiment}_{config.scale.name}"
+    folder = RECORD / f"{experiment}_{jobs[0].config.scale.name}"
+    if chosen := recorded_overrides(folder, overrides):  # the record is of these runs alone
+        overrides = [*overrides, *chosen]
+        shape, jobs = experiment_shape(experiment, overrides), experiment_jobs(experiment, list(overrides))
+    results = gather(experiment, shape, jobs, Store(Path(jobs[0].config.output_root)))
     written = redraw(shape, results, folder, _command(experiment, overrides))
     names = ", ".join(path.name for path in written) or "nothing, all of it needs runs"
     print(f"Rendered anew in {folder}: {names}")

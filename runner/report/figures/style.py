@@ -146,6 +146,6 @@ def sampler_names(shape: TableShape, results: Results) -> dict[str, str]:
     for run in reversed(results.runs):
         method = OmegaConf.select(run.config, "task.method")
         sampler = OmegaConf.select(run.config, "sampler.name")
-        if (name := sampler if method in WITH_SAMPLER else method) is not None:
+        if (name := sampler if method in WITH_SAMPLER else method) is not None and run.row in names:
             names[run.row] = str(name)
     return names

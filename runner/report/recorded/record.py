@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.execution.errors import UserError
-from runner.files.atomic_files import write_json, write_text
+from runner.files.atomic_files import read_json, write_json, write_text
 from runner.report.budget import budget, cost_of_runs
 from runner.report.page.kept_overrides import SCALE, choosing
 from runner.report.recorded.lost import check_nothing_lost
@@ -58,6 +58,13 @@ def manifest(
         **cost_of_runs(results),
         **{key: _distinct(manifests, key) for key in ("git", "device", "threads", "packages")},
     }
+
+
+def recorded_overrides(folder: Path, given: Sequence[str]) -> list[str]:
+    """The overrides that chose the runs of the record in `folder`, but those of keys that `given` has too."""
+    keys = {line.lstrip("+").partition("=")[0] for line in given}
+    kept: list[str] = (read_json(folder / "manifest.json") or {}).get("overrides", [])
+    return [line for line in kept if line.lstrip("+").partition("=")[0] not in keys]
 
 
 def check_recordable(experiment: str, scale: str, results: Results, root: Path) -> Path:

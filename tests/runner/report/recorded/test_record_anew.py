@@ -98,6 +98,17 @@ def test_a_part_does_not_take_the_place_of_the_whole_table(
     assert (RECORD / "reading.md").read_text() == "Read."
 
 
+def test_a_part_is_rendered_anew_as_the_part_that_it_is(command: Command) -> None:
+    """The manifest says which runs it is of; the table asks for the missing ones of these alone."""
+    part = RECORD.with_name("again_smoke-part")
+    words = ["sampler=dmala", "target.components=2", "seed=0,1,7"]
+    assert command("scale.name=smoke-part", *words, "--record") == 0
+    before = content(part)
+    assert b"sampler=dmala target.components=2 seed=0,1,7" in before["table.md"]
+    assert command("scale.name=smoke-part", "--redraw") == 0
+    assert content(part) == before
+
+
 def test_a_record_without_its_seeds_is_compared_by_their_number(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
