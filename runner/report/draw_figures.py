@@ -64,7 +64,8 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
             label = panel_kind(first.kind).colour_label
             if images and label is not None:
                 page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=label)
-        _draw_legend(page, [row for row in rows if row.role in figure.legend], figure, results.seeds, styles)
+        named = [row for row in rows if row.role in figure.legend and _measured(row, figure, results)]
+        _draw_legend(page, named, figure, results.seeds, styles)
         fit_labels(page)
     return page
 
@@ -73,6 +74,16 @@ def _drawn(row: RowShape, figure: FigureShape, shape: TableShape, jobs: Collecti
     """Whether a panel may show the row: it has jobs; one of exact values has those of its metrics alone."""
     shown = any(row in shape.drawn_rows(panel.metric) for panel in figure.panels)
     return shown and (bool(row.exact) or row.row in jobs)
+
+
+def _measured(row: RowShape, figure: FigureShape, results: Results) -> bool:
+    """Whether a run of the row is done, or a panel has a recorded number of it."""
+    return any(run.row == row.row and run.summary is not None for run in results.runs) or any(
+        results.interval(row.row, column, metric) is not None
+        for panel in figure.panels
+        if (metric := panel.metric) is not None
+        for column in panel.columns
+    )
 
 
 def _draw_legend(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -292,6 +293,17 @@ def test_the_legend_names_no_reference_without_a_value() -> None:
     for metric, names in (("energy", ["D"]), ("acceptance", ["D", "draws"])):
         page = draw_figure(shape.figures[0], shape, Results((run("D", "dmala"), known("draws", metric))))
         assert [text.get_text() for text in page.legends[0].get_texts()] == names
+
+
+@pytest.mark.parametrize("kind", ["intervals", "against_steps"])
+def test_the_legend_names_no_row_whose_runs_are_missing(kind: str) -> None:
+    """Of a figure whose sweep is under way, or was cut off."""
+    panels = f"[{{kind: {kind}, title: t, metric: acceptance, columns: [a]}}]"
+    shape = table("{row: P}", "{row: Q}", figures=yaml.safe_load(f"[{{name: f, panels: {panels}}}]"))
+    done = [run("P", "pt_dmala", seed) for seed in (0, 1)]
+    missing = replace(run("Q", "pt_gwg"), summary=None, status="missing")
+    page = draw_figure(shape.figures[0], shape, Results((*done, missing)))
+    assert [text.get_text() for text in page.legends[0].get_texts()] == ["P"]
 
 
 @pytest.mark.parametrize(("kind", "lines"), [("intervals", ["-", "-"]), ("against_steps", ["-", "--"])])
