@@ -52,6 +52,11 @@ def finished(root: Path, *argv: str) -> Path:
     return root
 
 
+def content(folder: Path) -> dict[str, bytes]:
+    """The files of a folder, by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def in_child(argv: Sequence[str], before: Callable[[], Any] = lambda: None) -> BaseProcess:
     """The command in a forked process, which has torch already, after `before`."""
 
