@@ -26,6 +26,9 @@ from runner.tasks.likelihood.annealings import Annealings
 
 FORK = multiprocessing.get_context("fork")
 
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+"""The arguments of a short run."""
+
 TIMES = ("ais_seconds", "fitting_seconds", "sampling_seconds", "classifier_seconds")
 """Values that differ between two runs of the same numbers."""
 
