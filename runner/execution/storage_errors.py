@@ -32,57 +32,62 @@ ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 """What reading says where there is no such file; any other error says nothing of a file that may be whole."""
 
 
+AGAIN = "; nothing that was there is lost, repeat the command when this is mended."
+
+
 class StorageError(RunError):
     """The disk refuses; nothing that was on it before is lost."""
 
 
-def storage_error(
-    error: BaseException, path: Path | None = None, *, writing: bool = False
-) -> StorageError | None:
+def storage_error(error: BaseException, written: Path | None = None) -> StorageError | None:
     """What to say of an error of the disk, or None for an error of another kind.
 
     Args:
-        path: what was to be read or written; by default the file that the error names.
-        writing: whether a file of our own was being written: where that is not there, its folder was removed,
-            also if another run has made it again by now. Who reads a file of a given `path` says by itself
-            what is wrong with the file; then only the disk is meant.
+        written: a file of our own that was to be written: where it is not there, its folder was removed, also
+            if another run has made it again by now. By default the error names the file, to write or to read.
     """
     if isinstance(error, StorageError):
         return error
     if not isinstance(error, OSError):
         return None
-    reads = path is not None and not writing
+    path = written
     if path is None:
         # Hydra's directories may come as text, and the error of a descriptor names nothing.
         path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else None
     number, folder = error.errno or 0, None if path is None else path.parent
     reason = REASONS.get(number)
-    if number == errno.ENOENT and folder is not None and (writing or not folder.exists()):
+    if number == errno.ENOENT and folder is not None and (written is not None or not folder.exists()):
         reason = f"The folder {folder} was removed"
-    if path is not None and not reads:
+    if path is not None:
         reason = reason or _refusal(number, path)
     if reason is None:
         return None
     if number == errno.ENOSPC and folder is not None and _no_inodes(folder):
         reason = "No inode is left on the disk, so that there is no room for another file,"
     # Permission may also be missing to read.
-    use = "write" if writing or number not in REFUSALS else "read or write"
+    use = "write" if written is not None or number not in REFUSALS else "read or write"
     return StorageError(
         f"{reason} to {use} {path or 'the results'}; nothing that was there is lost, repeat the command when "
         f"{'there is room' if number in (errno.ENOSPC, errno.EDQUOT) else 'this is mended'}."
     )
 
 
-def reading_refused(error: BaseException, path: Path) -> StorageError | None:
-    """What to say where `path` cannot be read now; None where it is not there, or another kind of error."""
+def reading_refused(error: BaseException, path: Path, *, ours: bool = False) -> StorageError | None:
+    """What to say where `path` cannot be read now; None where it is not there, or another kind of error.
+
+    Args:
+        ours: whether we had written it, so that a folder that is not there was removed.
+    """
     if isinstance(error, StorageError):
         return error
+    if ours and isinstance(error, FileNotFoundError) and not path.parent.exists():
+        return StorageError(f"{path} cannot be read: the folder {path.parent} was removed{AGAIN}")
     if not isinstance(error, OSError) or isinstance(error, ABSENT):
         return None
     number = error.errno or 0
     why = REASONS.get(number) or REFUSALS.get(number)
     said = f"{path} cannot be read ({error.strerror or error})" if why is None else f"{why} to read {path}"
-    return StorageError(f"{said}; nothing that was there is lost, repeat the command when this is mended.")
+    return StorageError(f"{said}{AGAIN}")
 
 
 def _refusal(number: int, path: Path) -> str | None:

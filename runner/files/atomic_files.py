@@ -40,7 +40,7 @@ def write_bytes(path: Path, content: bytes | memoryview, *, flush_folder: bool =
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        if (refused := storage_error(error, path, writing=True)) is not None:
+        if (refused := storage_error(error, path)) is not None:
             raise refused from error
         raise
 

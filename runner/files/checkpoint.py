@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from runner.execution.storage_errors import ABSENT, StorageError, reading_refused, storage_error
+from runner.execution.storage_errors import ABSENT, StorageError, reading_refused
 from runner.files.atomic_files import write_bytes
 from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
@@ -66,7 +66,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         raise
     except Exception as error:
         # What the disk or the memory does not give today is no reason to start from the beginning.
-        if (refused := reading_refused(error, path) or storage_error(error, path)) is not None:
+        if (refused := reading_refused(error, path, ours=True)) is not None:
             raise refused from error
         if of_the_moment(error):
             raise

@@ -12,7 +12,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from runner.execution.errors import reason
-from runner.execution.storage_errors import reading_refused, storage_error
+from runner.execution.storage_errors import reading_refused
 from runner.files.atomic_files import write_bytes
 from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
@@ -44,7 +44,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        if (refused := reading_refused(error, path) or storage_error(error, path)) is not None:
+        if (refused := reading_refused(error, path, ours=True)) is not None:
             raise refused from error
         raise UnreadableTensorsError(f"cannot be read: {reason(error)}") from error
     if file_state(content) is FileState.DAMAGED:

@@ -17,6 +17,7 @@ from targets import Streams, Target
 from targets.randomness import Generator
 from tests.cuda.kernels import CUDA, one, placed
 from tests.samplers.test_conformance import EVERY
+from tests.support.steps.stepping import equal
 
 if not torch.cuda.is_available():
     pytest.skip("needs a CUDA device", allow_module_level=True)
@@ -30,10 +31,6 @@ def begun(name: str, dtype: torch.dtype) -> tuple[Stepper, State, Streams]:
     streams = Streams(range(3), "chain", CUDA)
     state = kernel.start(target, theta, one(target), streams)
     return Stepper(kernel, target, one(target), streams), state, streams
-
-
-def equal(one: object, other: object) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(tensors(one), tensors(other), strict=True))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
@@ -12,6 +13,9 @@ from hydra.core.global_hydra import GlobalHydra
 from runner.__main__ import main
 from runner.execution import signals
 from tests.support.commands import Call, Ended
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 EXPERIMENT = """# @package _global_
 experiment: tiny
@@ -40,6 +44,17 @@ def _signals_as_before() -> Iterator[None]:
     signals.forget()
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def ax() -> Iterator[Axes]:
+    """A panel of a page of its own."""
+    # Most tests of the runner draw nothing.
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots()
+    yield axes
+    pyplot.close(figure)
 
 
 @pytest.fixture

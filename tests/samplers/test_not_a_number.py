@@ -22,8 +22,7 @@ from samplers import (
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.proposals.tabulated_langevin import tabulated
 from targets import FunctionTarget, MixtureOfGaussians, Ordinal, Streams, Tabulated
-
-ONE = torch.ones((), dtype=torch.float64)
+from tests.support.steps.stepping import ONE
 
 
 def repr_of(kernel: Kernel) -> str:

@@ -26,6 +26,9 @@ from runner.tasks.likelihood.annealings import Annealings
 
 FORK = multiprocessing.get_context("fork")
 
+SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+"""The arguments of a short run."""
+
 TIMES = ("ais_seconds", "fitting_seconds", "sampling_seconds", "classifier_seconds")
 """Values that differ between two runs of the same numbers."""
 
@@ -50,6 +53,11 @@ def finished(root: Path, *argv: str) -> Path:
     for number, handler in handlers.items():
         signal.signal(number, handler)
     return root
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """The files of a folder, by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def in_child(argv: Sequence[str], before: Callable[[], Any] = lambda: None) -> BaseProcess:

@@ -10,7 +10,7 @@ from metrics.inference.few_seeds import Interval
 from runner.report.figure_shape import PanelShape
 from runner.report.figures.labels.broken_lines import IN_ROW, LEFT, row_name
 from runner.report.figures.metric_axis import Quantity, quantity_of
-from runner.report.figures.style import RowStyle
+from runner.report.figures.style import GREY, RowStyle
 from runner.report.published import published_numbers
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results, some_of
@@ -147,7 +147,7 @@ class PanelKind:
 def show_missing(ax: Axes, runs: Sequence[Run] = (), what: str = "") -> None:
     """Writes into an empty panel why it is empty: none of its `runs` has `what`, or there are none."""
     reason = f"no {what}" if runs else "no finished run"
-    ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", color="#7F7F7F")
+    ax.text(0.5, 0.5, reason, transform=ax.transAxes, ha="center", va="center", color=GREY)
 
 
 def write_in_row(ax: Axes, place: int, said: str) -> None:

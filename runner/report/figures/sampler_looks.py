@@ -12,6 +12,9 @@ from collections.abc import Collection
 BLUE, SKY, VERMILLION, GREEN, PURPLE = "#0072B2", "#56B4E9", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, WINE, OLIVE, INDIGO, TEAL = "#E69F00", "#882255", "#999933", "#332288", "#44AA99"
 COLOURS = (BLUE, SKY, VERMILLION, GREEN, PURPLE, ORANGE, WINE, OLIVE, INDIGO, TEAL)
+IN_TURN = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, WINE, OLIVE, INDIGO, TEAL)
+"""The colours of lines that are of no one sampler, such as the chains of a run; BLUE and SKY apart."""
+
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "<", ">", "d", "h", "*")
 
 LOOKS = {

@@ -169,6 +169,6 @@ def digits_apart(lo: float, hi: float) -> int:
 
 
 def faint(colour: str) -> str:
-    """A colour such as ``#0072B2`` with the opacity of a band."""
+    """A colour such as ``#AABBCC`` with the opacity of a band."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red},{green},{blue},{BAND})"

@@ -11,7 +11,7 @@ from runner.config.experiments.same_jobs import NO_PART
 from runner.config.run_settings import METRIC, UNLISTED, absence_tells, value_shown
 from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
-from runner.report.figures.sampler_looks import look_of
+from runner.report.figures.sampler_looks import IN_TURN, look_of
 from runner.report.table_shape import Direction
 from runner.site.content.curves import Curve
 from runner.site.content.experiment_places import Place
@@ -93,6 +93,7 @@ def runs_script(
             for name in names
         },
         "colours": {name: look_of(name)[0] for name in samplers},
+        "inTurn": IN_TURN,
         "commands": {name: command for command, name in commands.items()},
         "shards": shards,
         "t": t,

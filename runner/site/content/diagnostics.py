@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runner.report.figures.sampler_looks import IN_TURN
 from runner.store.arrays.series_file import StoredSeries
 
 BINS = 16
@@ -18,8 +19,6 @@ LAGS = 0.25
 
 PATH_POINTS = 128
 """Points of a path that are drawn at most: paths are the largest part of a run's page."""
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933")
 
 
 def diagnostics_chart(series: StoredSeries | None) -> dict[str, Any] | None:
@@ -87,7 +86,7 @@ def _plot(
             "type": "scatter", "mode": "lines", "name": f"chain {chain + 1}", "meta": f"chain {chain + 1}",
             "legendgroup": f"chain {chain + 1}", "x0": x[0], "dx": x[1],
             "y": [float(f"{value:.5g}") for value in values],
-            "line": {"color": COLOURS[chain % len(COLOURS)], "width": 1.5, "shape": shape},
+            "line": {"color": IN_TURN[chain % len(IN_TURN)], "width": 1.5, "shape": shape},
             "hovertemplate": "%{meta}<br>%{x:.5g}: %{y:.5g}<extra></extra>",
         }
         for chain, values in enumerate(lines)

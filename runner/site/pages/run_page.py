@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.report.block_references import ALONG
 from runner.report.figures.metric_axis import Quantity
+from runner.report.figures.sampler_looks import BLUE
 from runner.report.table_shape import BETTER, Direction
 from runner.site.content.charts import axis
 from runner.site.content.curves import Curve
@@ -39,7 +40,6 @@ DIAGNOSTICS = {
 """What a run keeps of the diagnosis of its chains."""
 
 LEVEL = re.compile(r"level_(\d+)$")
-COLOUR = "#0072B2"
 
 
 def write_run_page(
@@ -90,7 +90,7 @@ def along_chart(curves: Mapping[str, Curve], quantities: Mapping[str, Quantity])
         trace = {
             "type": "scatter", "mode": "lines+markers", "name": name, "meta": name, "showlegend": False,
             "along": {key: getattr(curves[name], key) for key in ALONG}, "y": curves[name].value,
-            "line": {"color": COLOUR, "width": 2}, "marker": {"size": 6},
+            "line": {"color": BLUE, "width": 2}, "marker": {"size": 6},
             "hovertemplate": "%{meta}<br>%{x}: %{y:.6g}<extra></extra>",
         }  # fmt: skip
         layout = {"yaxis": axis(known[name], name)}
@@ -139,7 +139,7 @@ def _bars(
     trace = {
         "type": "bar", "name": title, "showlegend": False, "x": list(places), "y": list(values),
         "customdata": list(said) if len(said) == len(values) else [""] * len(values),
-        "marker": {"color": COLOUR},
+        "marker": {"color": BLUE},
         "hovertemplate": f"{across} %{{x}}%{{customdata}}<br>%{{y:.5g}}<extra></extra>",
     }  # fmt: skip
     layout = {"xaxis": {"type": "category", "title": {"text": across}}, "yaxis": {"title": {"text": title}}}

@@ -116,8 +116,7 @@
   const colours = (found, key) => {
     const made = [...groups(found, key)];
     const own = made.map(([, of]) => (new Set(of.map((run) => value("sampler", run))).size === 1 ? runs.colours[value("sampler", of[0])] : null));
-    const others = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288", "#44AA99"];
-    return new Map(made.map(([name], place) => [name, own.every(Boolean) ? own[place] : others[place % others.length]]));
+    return new Map(made.map(([name], place) => [name, own.every(Boolean) ? own[place] : runs.inTurn[place % runs.inTurn.length]]));
   };
   const titled = (metric) => (runs.units[metric] ? `${metric} (${runs.units[metric]})` : metric);
 

@@ -11,7 +11,9 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
+from runner.report.figures.sampler_looks import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+
+COLOURS = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY)
 MARKERS = "osD^vP"
 
 
@@ -45,7 +47,7 @@ def draw_scaling(times: dict[tuple[int, int], float], folder: Path) -> None:
     ):
         for place, fixed in enumerate(sorted({key[1 - axis] for key in times})):
             line = sorted((key[axis], 1e3 * value) for key, value in times.items() if key[1 - axis] == fixed)
-            colour, marker = OKABE_ITO[place % 6], MARKERS[place % 6]
+            colour, marker = COLOURS[place % 6], MARKERS[place % 6]
             panel.plot(*zip(*line, strict=True), color=colour, marker=marker, label=f"{fixed:,} {other}")
         start, end = line[0][0], line[-1][0]
         guide = [line[-1][1] * start / end, line[-1][1]]

@@ -21,6 +21,7 @@ from metrics.enumeration.tempered_transition import product_distribution, temper
 from metrics.enumeration.transition_matrix import stationary, tempered_probabilities, transition_matrix
 from samplers import Gibbs, ParallelTempering, RandomWalk, Swaps
 from targets.spaces import Ordinal
+from tests.support.steps.stepping import ONE
 from tests.support.targets.small_targets import TwoHills, random_target
 
 THREE = torch.tensor([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]], dtype=torch.float64)
@@ -32,7 +33,6 @@ EVEN = torch.full((3,), 1 / 3, dtype=torch.float64)
 """A rotation: eigenvalues 0.1 + 0.9 w with w^3 = 1."""
 
 HALF = torch.full((2,), 0.5, dtype=torch.float64)
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def random_chain(size: int, seed: int) -> tuple[Tensor, Tensor]:

@@ -20,10 +20,10 @@ from samplers.proposals.entropic_langevin import THETA_A
 from targets import Bernoulli4, Categorical, IndependentBits, Ordinal, Target
 from targets.randomness import Streams
 from tests.support.measuring import silent
+from tests.support.steps.stepping import ONE
 from tests.support.targets.modes import Bare
 from tests.support.targets.small_targets import random_target
 
-ONE = torch.ones((), dtype=torch.float64)
 DRAWS = 4000
 
 

@@ -27,6 +27,7 @@ from samplers import DMALA, Gibbs, Info, SimulatedTempering
 from samplers.tempering.simulated.partition_functions import PartitionPilot
 from targets import Binary, Streams
 from tests.support.steps.no_host_sync import NoHostSync
+from tests.support.steps.stepping import ONE
 from tests.support.targets.small_targets import random_target
 from tests.support.tunable import tunable
 
@@ -34,7 +35,6 @@ TARGET = random_target(Binary(3), seed=5, roughness=2.0)
 STATES = TARGET.space.states()
 SEEDS, CHAINS, LEVELS = 2, 5, 3
 SAMPLER = SimulatedTempering(Gibbs(), [1.0, 0.5, 0.0], log_partition=[0.0, 0.0, 0.0])
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def suite_of(*metrics: type[Metric], chains: int = CHAINS) -> MetricSuite:

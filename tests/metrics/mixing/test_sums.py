@@ -13,10 +13,9 @@ from samplers import EDMALA, EDMALAGLU, Info, Kernel, ParallelTempering
 from samplers.proposals.entropic_langevin import THETA_A
 from targets.randomness import Streams
 from tests.support.measuring import context, measure, noisy_infos, random_draws, silent
+from tests.support.steps.stepping import ONE
 from tests.support.targets.modes import corners
 from tests.support.targets.small_targets import SPACES, random_target
-
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def test_means_rates_and_barrier_equal_the_loops() -> None:

@@ -12,10 +12,9 @@ import pytest
 import yaml
 
 from runner.store.run_store import Store
-from tests.support.commands import Call, refused
+from tests.support.commands import SMALL, Call, refused
 
 ROOT = Path(__file__).parents[3]
-SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
 
 # Fails as soon as anything imports torch.
 NO_TORCH = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner import status, table
-from tests.support.commands import Call
+from tests.support.commands import Call, content
 
 SAID = "4 finished runs of shown at scale=smoke under outputs have ids that this plan has not: they are of"
 
@@ -44,7 +44,7 @@ def test_a_table_with_numbers_is_not_replaced_by_one_without(
     argv: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = Path("outputs/tables/shown/smoke")
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = content(folder)
     capsys.readouterr()
     assert table.main(["shown", *argv]) == 0
     out = capsys.readouterr().out
@@ -52,7 +52,7 @@ def test_a_table_with_numbers_is_not_replaced_by_one_without(
     assert SAID in out
     assert f"The table in {folder} has numbers, and was left as it is: no run of this one is done." in out
     assert "Written to" not in out
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert content(folder) == before
     # One without numbers is rendered anew.
     (folder / "table.csv").write_text("row,cell,metric,mean,published_v1\nA,a,tv,,0.5\n")
     assert table.main(["shown", *argv]) == 0

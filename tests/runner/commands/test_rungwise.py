@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from runner.command.subcommands import COMMANDS, main
+from tests.support.commands import SMALL
 
 ROOT = Path(__file__).parents[3]
-SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
 
 
 def test_every_command_is_listed_and_says_its_use(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,9 +24,7 @@ from runner.files.atomic_files import (
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.integrity.file_digest import BLANK, KEY, with_own_digest
 from runner.store.run_store import Store
-from tests.support.commands import Call
-
-SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+from tests.support.commands import SMALL, Call
 
 
 def no_space(*_: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 import time
@@ -16,8 +15,7 @@ from filelock import FileLock
 
 from runner.files.atomic_files import read_json, write_json
 from runner.files.compute_once import compute_once, discard_damaged
-
-FORK = multiprocessing.get_context("fork")
+from tests.support.commands import FORK
 
 
 def read(path: Path, *, locked: bool = False) -> dict[str, Any] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import multiprocessing
 import os
 import platform
 import threading
@@ -18,8 +17,8 @@ from runner.files import lock_holders, locks
 from runner.files.lock_holders import holder, is_abandoned, is_held
 from runner.files.locks import Lock, LockLostError, held, take_abandoned
 from tests.robustness.shims.no_flock import crashed_elsewhere, refuse_flock
+from tests.support.commands import FORK
 
-FORK = multiprocessing.get_context("fork")
 CRASHED = "process 12 on node3 since 2026-01-02T03:04:05+00:00"
 
 

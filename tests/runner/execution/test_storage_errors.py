@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,10 +14,11 @@ import pytest
 
 from runner.execution.command_line import reported
 from runner.execution.errors import RunError, reason
-from runner.execution.storage_errors import StorageError, storage_error
-from runner.files.atomic_files import write_bytes
-from runner.files.checkpoint import load_checkpoint, save_checkpoint
+from runner.execution.storage_errors import StorageError, reading_refused, storage_error
+from runner.files.atomic_files import read_json, write_bytes
+from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.files.compute_once import compute_once
+from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.models.trained_model import load_trained
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -88,8 +90,20 @@ def test_other_errors_are_none_of_the_disk(tmp_path: Path) -> None:
     assert storage_error(ValueError("no")) is None
     assert storage_error(PermissionError(errno.EACCES, "of a socket")) is None
     assert storage_error(FileExistsError(errno.EEXIST, "made twice", str(tmp_path))) is None
-    assert storage_error(IsADirectoryError(errno.EISDIR, "no", "x"), tmp_path) is None, "its reader says so"
+    assert reading_refused(IsADirectoryError(errno.EISDIR, "no", "x"), tmp_path) is None, "its reader says so"
     assert storage_error(FileNotFoundError(errno.ENOENT, "no", str(tmp_path / "data.csv"))) is None
+
+
+@pytest.mark.parametrize("read", [read_tensors, load_checkpoint])
+def test_what_we_wrote_is_gone_with_its_folder(read: Callable[[Path], Any], tmp_path: Path) -> None:
+    """So the work neither begins anew nor calls it damaged; other files may simply not be there."""
+    path = tmp_path / "models" / "file"
+    with pytest.raises(StorageError, match=rf"^{path} cannot be read: the folder {path.parent} was removed"):
+        read(path)
+    assert read_json(path) is None
+    path.parent.mkdir()
+    with pytest.raises((UnreadableTensorsError, UnusableCheckpointError)):
+        read(path)
 
 
 @pytest.mark.parametrize("name", ["artefacts", "models/0a"])

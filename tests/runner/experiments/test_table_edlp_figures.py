@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from omegaconf import OmegaConf
@@ -126,13 +124,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def results(store: Store) -> Results:
     return gather("edlp_figure11", shape_of("edlp_figure11"), jobs_at("edlp_figure11", "scale=smoke"), store)
-
-
-@pytest.fixture
-def ax() -> Iterator[Axes]:
-    page, ax = pyplot.subplots()
-    yield ax
-    pyplot.close(page)
 
 
 def draw(kind: Draw, ax: Axes, results: Results, **panel: Any) -> None:

@@ -15,8 +15,8 @@ from runner.files.lock_holders import holder
 from runner.files.locks import Lock
 from runner.store.run_folder import RunFolder
 from runner.store.under_way import UnderWay, grouped_by_process, note, under_way, works_of_others
+from tests.support.commands import FORK
 
-FORK = multiprocessing.get_context("fork")
 WORK = Reached("learning", 620, 2000, 700.0)
 
 

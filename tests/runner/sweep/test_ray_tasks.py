@@ -20,9 +20,7 @@ from runner.execution import signals
 from runner.files.locks import Lock
 from runner.store.run_store import Store
 from runner.sweep.launchers import asked_for, gpus, ray_tasks
-from tests.support.commands import Call
-
-SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
+from tests.support.commands import SMALL, Call
 
 HOLDER = """
 import pathlib, signal, sys, time

@@ -19,9 +19,8 @@ from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.launchers.requeue import interrupted_outcome
 from runner.sweep.launchers.returned import outcome_of_job
 from runner.sweep.outcome import Outcome
-from tests.support.commands import Call
+from tests.support.commands import SMALL, Call
 
-SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=20", "task.chains=3")
 SILENT = """Job 7_1 (task: 0) with path /scratch/.submitit/7_1/7_1_0_result.pkl
 has not produced any output (state: OUT_OF_MEMORY)
 Error stream produced:

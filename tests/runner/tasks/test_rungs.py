@@ -17,10 +17,9 @@ from samplers import DMALA, ParallelTempering, State
 from targets.randomness import Streams
 from tests.support.commands import Call, one, summary
 from tests.support.measuring import context, measure, noisy_infos, random_draws
+from tests.support.steps.stepping import ONE
 from tests.support.targets.modes import corners
 from tests.support.targets.small_targets import SPACES, random_target
-
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def test_a_step_tells_the_acceptance_of_every_rung() -> None:

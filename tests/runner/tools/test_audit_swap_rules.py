@@ -31,8 +31,7 @@ from runner.tools.audit.defects.twelve_states import (
 from samplers import MetropolisHastings, ParallelTempering
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.swaps.swap_rules import ReleasedRule
-
-ONE = torch.ones((), dtype=torch.float64)
+from tests.support.steps.stepping import ONE
 
 # From a program in NumPy that shares no code with the suite.
 INDEPENDENT = [0.0, 0.2618, 0.5588, 0.4950, 0.0756, 0.3665, 0.1602, 0.2938, 0.2383]

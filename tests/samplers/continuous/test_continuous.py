@@ -19,10 +19,9 @@ from samplers.proposals.continuous_langevin import LangevinDiffusionProposal
 from samplers.tuning.pilots.sought_step_sizes import Pilot, Sought
 from samplers.tuning.pilots.step_size import tune_step_size
 from targets import GaussianMixture, Real, Streams
-from tests.support.steps.stepping import seeded, walked
+from tests.support.steps.stepping import ONE, seeded, walked
 from tests.support.tunable import piloted, tunable
 
-ONE = torch.ones((), dtype=torch.float64)
 TWO = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
 CHAINS = 10_000
 STEPS = 100

@@ -15,11 +15,8 @@ from samplers import ParallelTempering, RBMGibbs
 from samplers.discrete.rbm_gibbs import HIDDEN_LOGITS
 from samplers.tensor_tree import tensors
 from targets.randomness import Streams
-from tests.support.steps.stepping import seeded
+from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, random_target, small_rbm
-
-ONE = torch.ones((), dtype=torch.float64)
-
 
 TARGET = small_rbm()
 

@@ -16,10 +16,9 @@ from samplers.discrete.tour_swap import MOVES
 from targets import TSP, Streams, Tours
 from targets.tours.tsp import ENCODINGS
 from tests.support.checks import dkw_band, invariance, largest_gap
-from tests.support.steps.stepping import seeded
+from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, random_target
 
-ONE = torch.ones((), dtype=torch.float64)
 BETAS = (1.0, 0.5, 0.1, 0.0)
 
 

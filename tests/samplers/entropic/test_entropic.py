@@ -23,11 +23,10 @@ from samplers.kernel import evaluate
 from samplers.proposals.entropic_langevin import THETA_A
 from targets import Binary, Categorical, Discrete, Streams, Tabulated, Target
 from tests.support.checks import FALSE_ALARM
-from tests.support.steps.stepping import seeded
+from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, random_target
 from tests.support.tunable import tunable
 
-ONE = torch.ones((), dtype=torch.float64)
 ALPHA, ETA, ALPHA_A = 1.0, 0.7, 0.3
 
 KERNELS: dict[str, Callable[[float], EntropicKernel]] = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from samplers import PAS, Kernel, LocallyBalanced, ParallelTempering, State
+from samplers import PAS, Kernel, LocallyBalanced, ParallelTempering
 from samplers.informed.path_kernel import COLUMN_TOTALS
 from samplers.proposals import paths
 from samplers.proposals.balancing_functions import barker
@@ -16,19 +16,13 @@ from samplers.proposals.draws.distinct_places import ColumnWeights
 from samplers.proposals.paths import MoveWeights
 from targets import Ising, Potts, Streams, Target
 from targets.spaces import level_space
-from tests.support.steps.stepping import ONE, seeded
+from tests.support.steps.stepping import ONE, chains, seeded
 
 KERNELS: dict[str, Kernel] = {"pas": PAS(2.0), "locally_balanced": LocallyBalanced("barker", sites=3)}
 TARGETS: dict[str, Callable[[], Target]] = {
     "bits": lambda: Ising(size=6, coupling=0.3, field=0.2),
     "levels": lambda: Potts(size=6, q=3, coupling=1.0),
 }
-
-
-def chains(kernel: Kernel, target: Target) -> State:
-    """60 chains of each of two seeds."""
-    theta = target.initial((2, 60), Streams([0, 1], "start"))
-    return kernel.init(target, theta, ONE.to(target.like()))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

@@ -31,10 +31,8 @@ from samplers.proposals.tabulated_langevin import TabulatedLangevin, tabulated
 from targets import RBM, Binary, Discrete, MixtureOfGaussians, Space, Streams, Target
 from targets.randomness import Generator
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
-from tests.support.steps.stepping import seeded
+from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, random_target, small_rbm
-
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def enumerated(

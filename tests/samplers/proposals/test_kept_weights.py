@@ -13,8 +13,8 @@ from samplers import AB, DLMC, DMALA, DULA, DLMCForward, Kernel, ParallelTemperi
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.discrete_langevin import ODDS, LangevinProposal
 from samplers.proposals.kept_weights import KeptWeights
-from targets import Ising, Space, Streams, Target
-from tests.support.steps.stepping import ONE, seeded
+from targets import Ising, Space, Streams
+from tests.support.steps.stepping import ONE, chains, seeded
 from tests.support.targets.small_targets import SPACES, random_target
 
 KERNELS: dict[str, Kernel] = {
@@ -24,12 +24,6 @@ KERNELS: dict[str, Kernel] = {
     "dlmc_forward": DLMCForward(0.2, "barker"),
 }
 LATTICE = Ising(size=6, coupling=0.5, field=0.2)
-
-
-def chains(kernel: Kernel, target: Target) -> State:
-    """60 chains of each of two seeds."""
-    theta = target.initial((2, 60), Streams([0, 1], "start"))
-    return kernel.init(target, theta, ONE.to(target.like()))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

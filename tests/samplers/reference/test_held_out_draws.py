@@ -8,10 +8,8 @@ import torch
 from samplers.reference.held_out_draws import HeldOutDraws
 from targets import RBM, Binary, Streams
 from tests.support.steps.no_host_sync import NoHostSync
-from tests.support.steps.stepping import seeded
+from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import random_target, small_rbm
-
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def _empty() -> RBM:

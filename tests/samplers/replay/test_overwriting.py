@@ -13,7 +13,7 @@ from samplers.stepper import Stepper
 from samplers.tensor_tree import mapped, tensors
 from tests.samplers.test_compiled_steps import QUICK
 from tests.samplers.test_conformance import EVERY
-from tests.support.steps.stepping import ONE, seeded, started, walked
+from tests.support.steps.stepping import ONE, equal, seeded, started, walked
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,3 @@ def test_a_compiled_step_writes_over_a_state_and_leaves_one_alone() -> None:
     assert equal(found, expected)
     for mine, place in zip(tensors(found[0]), tensors(places), strict=True):
         assert mine is place
-
-
-def equal(one: object, other: object) -> bool:
-    return all(torch.equal(mine, theirs) for mine, theirs in zip(tensors(one), tensors(other), strict=True))

@@ -21,10 +21,10 @@ from samplers import (
 )
 from samplers.kernel import Kernel
 from targets import Bernoulli4, MixtureOfGaussians, Streams, Target, stmh_two_modes
+from tests.support.steps.stepping import ONE
 
 LADDER = [1.0, 0.5, 0.2]
 SHAPES = [(24,), (1, 24), (2, 12), (2, 3, 4), (1, 2, 3, 4)]
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def tempered() -> dict[str, tuple[Target, Kernel]]:

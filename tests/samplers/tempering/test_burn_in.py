@@ -13,10 +13,9 @@ from samplers.tempering.simulated.burn_in import burn_in, estimated_autocorrelat
 from samplers.tempering.simulated.partition_functions import PartitionPilot, inductive
 from samplers.tempering.simulated.stmh_ladder import mixture_of, stmh_ladder
 from targets import GaussianMixture, Streams, stmh_two_modes
+from tests.support.steps.stepping import ONE
 from tests.support.targets.quadrature import level_partitions
 from tests.support.tunable import piloted
-
-ONE = torch.ones((), dtype=torch.float64)
 
 
 def autoregression(steps: int, chains: int, persistence: float) -> Tensor:

@@ -18,10 +18,9 @@ from samplers.tempering.tempered_levels import TemperedLevels
 from samplers.tuning.tunable import WARNINGS
 from targets import GaussianMixture, Target, stmh_two_modes
 from tests.support.checks import dkw_band
-from tests.support.steps.stepping import seeded, walked
+from tests.support.steps.stepping import ONE, seeded, walked
 from tests.support.tunable import tunable
 
-ONE = torch.ones((), dtype=torch.float64)
 MIXTURE = GaussianMixture(
     [[-1.5, 0.0], [1.5, 0.5]], weights=[0.3, 0.7], covariance=[[0.5, 0.2], [0.2, 0.8]]
 ).double()

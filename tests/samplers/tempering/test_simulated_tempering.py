@@ -26,7 +26,7 @@ from samplers.tempering.simulated.simulated_tempering import LEVEL
 from targets import Binary, GaussianMixture, Ordinal, Streams
 from tests.support.checks import dkw_band, largest_gap
 from tests.support.steps.counting_walk import CountingWalk, require_counted
-from tests.support.steps.stepping import seeded, walked
+from tests.support.steps.stepping import ONE, seeded, walked
 from tests.support.targets.level_log_partitions import level_log_partitions
 from tests.support.targets.small_targets import random_target
 
@@ -37,7 +37,6 @@ TARGETS = {
 LADDER = [1.0, 0.5, 0.0]
 WRONG = [0.0, 2.0, -1.0]
 STEPS = [0.4, 1.0, 5.0]
-ONE = torch.ones((), dtype=torch.float64)
 MIXTURE = GaussianMixture([[-2.0, 0.0], [2.0, 1.0]], covariance=0.5).double()
 
 

@@ -9,10 +9,16 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
-from targets.randomness import Generator
+from samplers.tensor_tree import tensors
+from targets.randomness import Generator, Streams
 from targets.target import SingleSiteDifferences, Target
 
 ONE = torch.ones((), dtype=torch.float64)
+
+
+def equal(one: object, other: object) -> bool:
+    """Whether two states, or what two steps say, have the same tensors."""
+    return all(torch.equal(mine, theirs) for mine, theirs in zip(tensors(one), tensors(other), strict=True))
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -23,6 +29,12 @@ def started(kernel: Kernel, target: Target, batch: tuple[int, ...], generator: G
     """Chains of this batch at the target's own start, at inverse temperature 1."""
     theta = target.initial((*kernel.axes, *batch), generator)
     return kernel.init(target, theta, torch.ones((), dtype=theta.dtype))
+
+
+def chains(kernel: Kernel, target: Target) -> State:
+    """60 chains of each of two seeds."""
+    theta = target.initial((2, 60), Streams([0, 1], "start"))
+    return kernel.init(target, theta, ONE.to(target.like()))
 
 
 def walked(

@@ -65,13 +65,6 @@ def known(row: str, metric: str) -> Run:
     )
 
 
-@pytest.fixture
-def ax() -> Any:
-    figure, axes = pyplot.subplots()
-    yield axes
-    pyplot.close(figure)
-
-
 def styles_of(*rows: tuple[str, str], draws: tuple[str, ...] = ()) -> dict[str, Any]:
     blocks = [f"{{row: '{name}', role: {'draws' if name in draws else 'sampler'}}}" for name, _ in rows]
     return row_styles(table(*blocks), Results(tuple(run(name, sampler) for name, sampler in rows)))

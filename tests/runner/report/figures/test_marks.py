@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.markers import MarkerStyle
 
@@ -28,13 +26,6 @@ from tests.support.tables import finished, panel_data, placed, shape_from, shape
 
 ROOT = Path(__file__).parents[4]
 CURVE = ["step", "evaluations", "seconds", "metric", "value"]
-
-
-@pytest.fixture
-def ax() -> Iterator[Axes]:
-    figure, axes = pyplot.subplots()
-    yield axes
-    pyplot.close(figure)
 
 
 def shape_of_rows(*rows: str, **more: Any) -> Any:

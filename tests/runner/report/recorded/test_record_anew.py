@@ -14,7 +14,7 @@ from runner import table
 from runner.config.sources.edited_files import forget_files
 from runner.files.atomic_files import read_json
 from runner.store.folder_digests import DIGESTS, FILES, damaged_files
-from tests.support.commands import finished
+from tests.support.commands import content, finished
 
 EXPERIMENT = """
 # @package _global_
@@ -63,10 +63,6 @@ def command(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Comm
 
 
 RECORD = Path("outputs") / "record" / "again_smoke"
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from runner.report.recorded.seed_values import read_labelled
 from runner.store.folder_digests import DIGESTS, FILES, damaged_files, write_digests
 from runner.store.run_store import Store
 from runner.sweep.jobs import experiment_jobs
-from tests.support.commands import finished
+from tests.support.commands import content, finished
 
 EXPERIMENT = """# @package _global_
 experiment: anew
@@ -98,10 +98,6 @@ def record(whole: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.Mo
 def redraw(whole: tuple[Path, list[str]]) -> int:
     """The command, where no run is."""
     return table.main(["anew", *whole[1], "output_root=gone", "--redraw"])
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def changed(record: Path, name: str, text: str) -> None:
