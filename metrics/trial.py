@@ -15,7 +15,7 @@ from metrics.reserved_names import reserved
 from metrics.suite import MetricSuite
 from samplers.kernel import Info, SwapInfo
 from targets.checks import is_number
-from targets.trial.failures import failure
+from targets.trial.failures import failure, is_refusal
 from targets.trial.global_generators import without_global_numbers
 
 DIRECTIONS = (None, "min", "max")
@@ -138,9 +138,9 @@ def _update(name: str, suite: MetricSuite, step: int, theta: Tensor, info: Info)
 def _result(name: str, suite: MetricSuite) -> dict[str, Tensor]:
     try:
         values = suite.result()
-    except ValueError:
-        raise
     except Exception as error:
+        if isinstance(error, ValueError) and is_refusal(error):
+            raise
         raise ValueError(f"the metric {name} fails in result with {failure(error)}") from error
     if (taken := reserved(values)) is not None:
         raise ValueError(

@@ -51,6 +51,8 @@ class Share(Metric):
         }
         if self.wrong == "raises":
             raise KeyError("nothing")
+        if self.wrong == "unpacks":
+            _, _ = value[:1]
         found: dict[str, Tensor] = given.get(self.wrong, {"share": value})
         return found
 
@@ -92,6 +94,7 @@ def test_a_metric_that_does_what_it_must_passes() -> None:
         ("name of a setting", "must give another name to its value seed, which is the run's own$"),
         ("key of a setting", "must give another name to its value sampler.step_size"),
         ("raises", r"fails in result with KeyError: 'nothing' \(test_trial.py, line \d+\)$"),
+        ("unpacks", r"fails in result with ValueError: not enough values.*\(test_trial.py, line \d+\)$"),
         ("fails", r"fails in update with RuntimeError: no room \(test_trial.py, line \d+\)$"),
         ("in place", "must not change the draws that it is given in update$"),
         ("global", "draws from torch's global generator; its random numbers must come from Context"),

@@ -233,6 +233,10 @@ class Breaks(Base):
     def __init__(self):
         raise OSError("no such file: weights.bin")
 
+class Unpacks(Base):
+    def __init__(self):
+        first, second = [0]
+
 class NeedsMore(Base):
     def __init__(self, depth):
         super().__init__()
@@ -247,6 +251,10 @@ BROKEN = [
     ("NoSpace", "sets no space"),
     ("Refuses +target.width=3", "target.width must be even, 3 was given"),
     ("Breaks", "cannot be built: OSError: no such file: weights.bin"),
+    (
+        "Unpacks",
+        "built: ValueError: not enough values to unpack (expected 2, got 1) (broken_targets.py",
+    ),
     ("NeedsMore", "needs the key 'target.depth'"),
     ("Refuses +target.widht=3", "Unknown key 'target.widht'; did you mean 'width'?"),
     ("Absent", "broken_targets has no 'Absent'"),
