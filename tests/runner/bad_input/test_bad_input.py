@@ -14,6 +14,8 @@ from tests.support.commands import Call, check_refused_values, refusal, refused
 COMMANDS = [
     ("--config-dir nowhere", "--config-dir must be a folder, 'nowhere' was given"),
     ("--config-name other", "--config-dir"),
+    ("sampler=lab.pair.Pair", "sampler takes a name; a class is given as sampler._target_=lab.pair.Pair."),
+    ("sampler=gibbs.yaml", "Unknown sampler 'gibbs.yaml'; did you mean 'gibbs'?"),
     ("--frobnicate", "Unrecognized arguments: --frobnicate"),
     ("-m --cfg job", "-m makes many"),
     ("target=mgo", "Unknown target 'mgo'; did you mean 'mog'? Allowed: bernoulli,"),
