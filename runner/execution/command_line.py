@@ -118,10 +118,8 @@ def own_folder(given: str | Path) -> Path:
     if not folder.is_dir():
         raise UserError(f"--config-dir must be a folder, '{given}' was given.")
     if not _groups_in(folder) and (inside := next(filter(_groups_in, _folders(folder)), None)):
-        has = listed(_groups_in(inside))
-        raise UserError(
-            f"--config-dir must be the folder that has {has} in it, '{given}' was given; did you mean '{inside}'?"
-        )
+        what = f"--config-dir must be the folder that has {listed(_groups_in(inside))} in it"
+        raise UserError(f"{what}, '{given}' was given; did you mean '{inside}'?")
     return folder
 
 
