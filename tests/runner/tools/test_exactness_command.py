@@ -307,7 +307,7 @@ def test_a_claim_that_cannot_be_checked_does_not_pass(
         (["sampler=dmalla"], "did you mean 'dmala'"),
         (["sampler=dmala", "sampler.stepsize=1"], "Unknown key 'sampler.stepsize'"),
         (["sampler=dmala", "sampler.step_size=0"], "step_size must be a positive number"),
-        (["target=mog"], "too many states"),
+        (["target=mog"], "has 10,201 states, too many to enumerate: give it a smaller space, of at most 1,"),
         (["fast"], "key=value"),
         (["sampler=dmala", "target=gaussian_mixture"], "no states to enumerate: its space is Real(d=2)."),
     ],
