@@ -46,8 +46,9 @@ class _AtLeastTwo(LogLocator):
     """
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-        for locator in (super(), LogLocator(subs=range(1, 10)), MaxNLocator(4)):
-            ticks = [float(tick) for tick in locator.tick_values(vmin, vmax) if vmin <= tick <= vmax]
+        every_digit, round_numbers = LogLocator(subs=range(1, 10)), MaxNLocator(4)
+        for values in (super().tick_values, every_digit.tick_values, round_numbers.tick_values):
+            ticks = [float(tick) for tick in values(vmin, vmax) if vmin <= tick <= vmax]
             if len(ticks) >= 2:
                 break
         return ticks
