@@ -83,7 +83,7 @@ class MetricSuite:
         """
         if not self._fits:
             self._check_draws(theta)
-        for part in self._parts().values():
+        for part in self.parts().values():
             part.update(step, theta, info)
         self.updates += 1
 
@@ -130,8 +130,8 @@ class MetricSuite:
 
     def merge(self, other: MetricSuite) -> None:
         """Adds what a suite of the same metrics accumulated over later steps of the same chains."""
-        theirs = other._parts()
-        for key, part in self._parts().items():
+        theirs = other.parts()
+        for key, part in self.parts().items():
             part.merge(theirs[key])
         self.updates += other.updates
 
@@ -139,7 +139,7 @@ class MetricSuite:
         """The accumulated state in plain tensors, numbers and lists."""
         return {
             "updates": self.updates,
-            "parts": {key: part.state_dict() for key, part in self._parts().items()},
+            "parts": {key: part.state_dict() for key, part in self.parts().items()},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -148,14 +148,14 @@ class MetricSuite:
         Raises:
             ValueError: if it was saved by other metrics.
         """
-        parts = self._parts()
+        parts = self.parts()
         if set(state["parts"]) != set(parts):
             raise ValueError(f"the checkpoint measures {sorted(state['parts'])}, this run {sorted(parts)}")
         for key, part in parts.items():
             part.load_state_dict(state["parts"][key])
         self.updates = int(state["updates"])
 
-    def _parts(self) -> dict[str, Statistic]:
+    def parts(self) -> dict[str, Statistic]:
         """Shared statistics in the order in which they were built, then the metrics."""
         return {**self.context.statistics, **self.metrics}
 

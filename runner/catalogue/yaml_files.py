@@ -11,7 +11,8 @@ from typing import Any
 import yaml
 
 import conf
-from runner.execution.errors import UserError, unknown
+from runner.execution.command_line import own_folder
+from runner.execution.errors import unknown
 from runner.files.plain_yaml import plain_yaml
 
 HIDDEN = {"name", "_target_", "defaults", "_optional_", "prefix"}
@@ -112,14 +113,12 @@ def known_groups(config_dir: str | None) -> Groups:
     """Those of the project, and of the folder of ``--config-dir`` where one is given.
 
     Raises:
-        UserError: if the folder is not there.
+        UserError: as `own_folder`.
     """
     ours = Path(conf.__path__[0])
     if config_dir is None:
         return Groups(ours)
-    if not Path(config_dir).is_dir():
-        raise UserError(f"--config-dir must be a folder, '{config_dir}' was given.")
-    return Groups(ours, Path(config_dir))
+    return Groups(ours, own_folder(config_dir))
 
 
 def header(path: Path) -> str:

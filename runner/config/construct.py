@@ -10,7 +10,7 @@ from typing import Any
 
 from runner.config.kinds import Kinds, check_helper, check_kind, check_value, kinds_in, parameter_hints
 from runner.execution.errors import UserError, listed, nearest, one_sentence
-from targets.trial.failures import failure
+from targets.trial.failures import failure, is_refusal
 
 RESERVED = ("_target_", "name")
 
@@ -112,9 +112,9 @@ def _built(node: Mapping[str, Any], key: str, build: Callable[..., Any], given: 
         return build(**given)
     except UserError:
         raise
-    except ValueError as error:
-        raise UserError(with_key(one_sentence(error), node, key)) from error
     except (Exception, SystemExit) as error:
+        if isinstance(error, ValueError) and is_refusal(error):
+            raise UserError(with_key(one_sentence(error), node, key)) from error
         raise UserError(f"{key}: {node['_target_']} cannot be built: {failure(error)}.") from error
 
 

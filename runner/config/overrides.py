@@ -25,6 +25,10 @@ FORCED = "++"
 
 SEARCH_PATH = "hydra.searchpath"
 
+OF_CLASSES = ("target", "sampler", "task")
+CLASS = re.compile(r"\w+(\.\w+)*\.[A-Z]\w*")
+"""The path of a class, by its capital letter; ``gibbs.yaml`` is none."""
+
 SIGN_ALONE = re.compile(r"^(\+\+(?=\w+=)|\+{1,2}(?=hydra\.searchpath=))")
 """The sign of a key that is always there, or else refused: it says nothing, and hides the search path."""
 
@@ -181,6 +185,8 @@ class Names:
                     f"{group} takes names, no pattern in a list, '{override.input_line}' was given."
                 )
             if name not in self.options(group):
+                if group in OF_CLASSES and CLASS.fullmatch(str(name)):
+                    raise UserError(f"{group} takes a name; a class is given as {group}._target_={name}.")
                 raise unknown(group, "null" if name is None else str(name), self.options(group))
 
     def _check_key(self, key: str, override: Override, config: Mapping[str, Any]) -> None:

@@ -16,9 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn, ParamSpec
 
+import conf
 from runner.execution import signals
 from runner.execution.early_errors import stopped
-from runner.execution.errors import UserError, one_sentence, shortened
+from runner.execution.errors import UserError, listed, one_sentence, shortened
 from runner.execution.override_values import quoted
 from runner.execution.storage_errors import storage_error
 from runner.execution.streams.outputs import guard, status_with_output
@@ -26,6 +27,9 @@ from runner.execution.streams.outputs import guard, status_with_output
 Arguments = ParamSpec("Arguments")
 
 SEARCH_PATH = "hydra.searchpath="
+
+GROUPS = {each.name for each in Path(conf.__path__[0]).iterdir()}
+"""The folders of configurations, which a folder of one's own mirrors."""
 
 UNFORESEEN = "The command met something that no check had foreseen"
 """How the sentence begins about an error that is nobody's but ours."""
@@ -104,22 +108,43 @@ class OneSentenceParser(argparse.ArgumentParser):
         raise UserError(f"{message[0].upper()}{message[1:]}; see --help.")
 
 
+def own_folder(given: str | Path) -> Path:
+    """The folder of ``--config-dir``.
+
+    Raises:
+        UserError: if it is not there, or its groups are one folder further down: nothing of them was found.
+    """
+    folder = Path(given)
+    if not folder.is_dir():
+        raise UserError(f"--config-dir must be a folder, '{given}' was given.")
+    if not _groups_in(folder) and (inside := next(filter(_groups_in, _folders(folder)), None)):
+        what = f"--config-dir must be the folder that has {listed(_groups_in(inside))} in it"
+        raise UserError(f"{what}, '{given}' was given; did you mean '{inside}'?")
+    return folder
+
+
+def _groups_in(folder: Path) -> set[str]:
+    return {each.name for each in _folders(folder) if any(each.glob("*.yaml"))} & GROUPS
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.iterdir() if each.is_dir() and os.access(each, os.R_OK))
+
+
 def with_config_dir(lines: Sequence[str], given: str | Path | None) -> list[str]:
     """The overrides `lines` with the folder of ``--config-dir`` as one more place on Hydra's search path.
 
     A sign before the search path, which Hydra would pass over then, is left out.
 
     Raises:
-        UserError: if the folder is not there.
+        UserError: as `own_folder`.
     """
     plain = [line.lstrip("+") for line in lines]
     pairs = zip(lines, plain, strict=True)
     lines = [bare if bare.startswith(SEARCH_PATH) else line for line, bare in pairs]
     if given is None:
         return lines
-    folder = Path(given).absolute()
-    if not folder.is_dir():
-        raise UserError(f"--config-dir must be a folder, '{given}' was given.")
+    folder = own_folder(given).absolute()
     paths = [line.removeprefix(SEARCH_PATH).strip("[]") for line in lines if line.startswith(SEARCH_PATH)]
     others = [line for line in lines if not line.startswith(SEARCH_PATH)]
     place = quoted(f"file://{folder}")

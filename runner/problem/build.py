@@ -32,7 +32,7 @@ from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
 from targets.target import HasModes, Target
-from targets.trial.failures import failure
+from targets.trial.failures import failure, is_refusal
 from targets.trial.target_trial import not_set_up
 
 CHECKED_CHAINS = 1_000
@@ -234,9 +234,9 @@ def _metric(options: Any, name: str, context: Context) -> Any:
         return cls(context, **given)
     except (UnsupportedMetric, UserError):
         raise
-    except ValueError as error:
-        raise UserError(f"{key}: {one_sentence(error)}.") from error
     except Exception as error:
+        if isinstance(error, ValueError) and (is_ours(cls) or is_refusal(error)):
+            raise UserError(f"{key}: {one_sentence(error)}.") from error
         if is_ours(cls):
             raise
         raise UserError(f"{key} cannot be built: {failure(error)}.") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner.config.output_root import results_of
 from runner.execution.command_line import OneSentenceParser, called, reporting, with_config_dir
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, counted
 from runner.execution.reached import duration
 
 PORT = 8700
@@ -67,5 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return watch(report, given.port)
     built = report.build()
     seconds = duration(time.perf_counter() - start)
-    print(f"{built.runs} runs, {built.pages} pages made in {seconds}: {report.site.path / 'index.html'}")
+    made = f"{counted(built.runs, 'run')}, {counted(built.pages, 'page')} made in {seconds}"
+    print(f"{made}: {report.site.path / 'index.html'}")
     return 0

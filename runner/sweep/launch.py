@@ -138,7 +138,8 @@ def _show(only: Job, outcome: Outcome) -> None:
             print(f"seed {seed}: {status}  {folder.path}")
             continue
         before = ", done before" if folder.run_id in outcome.skipped else ""
-        cost = f"{summary['steps']} steps in {summary['seconds']:.2f} s{_tuning_cost(summary)}"
+        steps = f"{summary['steps']} steps in " if summary["steps"] else ""  # a task need not have any
+        cost = f"{steps}{summary['seconds']:.2f} s{_tuning_cost(summary)}"
         print(f"seed {seed}: {cost}{before}  {folder.path}")
         values = final_values(folder, summary)
         print(f"  {'  '.join(f'{name}={value:.5g}' for name, value in values.items())}")

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from metrics.suite import MetricSuite
 from runner.execution.compiling.compiled_stepper import stepper_from
-from runner.execution.errors import DivergenceError
+from runner.execution.errors import DivergenceError, counted
 from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, of_the_moment, to_plain
@@ -87,7 +87,7 @@ class Sampling:
     def title(self) -> str:
         """Target, sampler and the number of seeds."""
         config = self.problem.config
-        return f"{label(config, 'target')} / {label(config, 'sampler')}, {len(self.seeds)} seeds"
+        return f"{label(config, 'target')} / {label(config, 'sampler')}, {counted(len(self.seeds), 'seed')}"
 
     @property
     def total(self) -> int:

@@ -14,7 +14,7 @@ from targets.checks import described
 from targets.randomness import Streams
 from targets.spaces import Discrete
 from targets.target import Target
-from targets.trial.failures import failure
+from targets.trial.failures import failure, is_refusal
 from targets.trial.global_generators import without_global_numbers
 
 OF_GENERATOR = (
@@ -88,9 +88,9 @@ def _called(what: str, function: Callable[..., Any], *arguments: object) -> Any:
     with without_global_numbers(what, OF_GENERATOR):
         try:
             return function(*arguments)
-        except ValueError:
-            raise
         except Exception as error:
+            if isinstance(error, ValueError) and is_refusal(error):
+                raise
             raise ValueError(f"{what} fails with {failure(error)}") from error
 
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import sysconfig
 import traceback
 from pathlib import Path
 
 OURS = tuple(str(Path(__file__).parents[2] / floor) for floor in ("targets", "samplers", "metrics", "runner"))
+STANDARD = sysconfig.get_path("stdlib")
+
+
+def is_refusal(error: ValueError) -> bool:
+    """Whether code of this project or of a user raised it: its message is a sentence, and is shown as it is.
+
+    One of Python or of a library, such as ``too many values to unpack``, does not say where it comes from.
+    """
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    library = "site-packages" in last.filename or last.filename.startswith(STANDARD)
+    return not last.line or (last.line.startswith("raise") and not library)
 
 
 def failure(error: BaseException) -> str:
@@ -17,6 +29,6 @@ def failure(error: BaseException) -> str:
     theirs = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((*OURS, "<")) and "site-packages" not in frame.filename
+        if not frame.filename.startswith((*OURS, STANDARD, "<")) and "site-packages" not in frame.filename
     ]
     return f"{said} ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else said

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from metrics.metric import Context, Metric
+from metrics.metric import Context, Metric, Statistic
 from metrics.suite import MetricSuite
 from metrics.trial import of_first_seed, try_metric
 from samplers import Gibbs, Info, ParallelTempering
@@ -51,6 +51,8 @@ class Share(Metric):
         }
         if self.wrong == "raises":
             raise KeyError("nothing")
+        if self.wrong == "unpacks":
+            _, _ = value[:1]
         found: dict[str, Tensor] = given.get(self.wrong, {"share": value})
         return found
 
@@ -92,6 +94,7 @@ def test_a_metric_that_does_what_it_must_passes() -> None:
         ("name of a setting", "must give another name to its value seed, which is the run's own$"),
         ("key of a setting", "must give another name to its value sampler.step_size"),
         ("raises", r"fails in result with KeyError: 'nothing' \(test_trial.py, line \d+\)$"),
+        ("unpacks", r"fails in result with ValueError: not enough values.*\(test_trial.py, line \d+\)$"),
         ("fails", r"fails in update with RuntimeError: no room \(test_trial.py, line \d+\)$"),
         ("in place", "must not change the draws that it is given in update$"),
         ("global", "draws from torch's global generator; its random numbers must come from Context"),
@@ -109,6 +112,41 @@ def test_a_metric_that_a_checkpoint_does_not_hold_is_refused() -> None:
         tried(NotSaved)
     with pytest.raises(ValueError, match=r"cannot be saved and read back: AttributeError: .*'count'"):
         tried(SavedWrongly)
+
+
+class Crossings(Share):
+    """How often the first bit was set anew; on few draws the bit before hardly ever matters."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.before = torch.full((context.seeds, context.chains), -1.0)
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        self.total += (self.before < 0).double().mean(-1) if step == 100 else 0.0
+        self.before = theta[..., 0]
+        self.steps += 1
+
+
+class Growing(Statistic):
+    """A statistic that forgets to save its sum."""
+
+    total = 0.0
+
+    def update(self, step: int, theta: Tensor, info: Info) -> None:
+        self.total += 1.0
+
+
+class OfGrowing(Share):
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        context.statistic(Growing)
+
+
+def test_an_attribute_that_is_not_saved_is_refused_where_the_draws_do_not_show_it() -> None:
+    with pytest.raises(ValueError, match=r"read back it has another before; its attribute saved must name"):
+        tried(Crossings)
+    with pytest.raises(ValueError, match=r"another total; Growing's attribute saved must name all"):
+        tried(OfGrowing)
 
 
 class Mixed(Share):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import random
 from dataclasses import replace
 from typing import Any
@@ -89,9 +90,21 @@ CASES |= {
     "must give the same State.aux, only step gives position": with_a_chain_added,
     "must not change the state that it is given, it changed its theta": in_place,
     "fails with TypeError: nothing to add .test_trial.py, line": lambda state, info: nothing(),
+    "fails with ValueError: too many values .*test_trial.py, line": lambda state, info: unpacked(info),
+    "fails with ValueError: 'x' is not .*_Side .*test_trial.py, line": lambda state, info: _Side("x"),
     "draws from NumPy's global generator": lambda state, info: (np.random.rand(), (state, info))[1],
     "draws from Python's global generator": lambda state, info: (random.random(), (state, info))[1],
 }
+
+
+class _Side(enum.Enum):
+    left = 0
+
+
+def unpacked(info: Info) -> Tensor:
+    """Python's own error, which as a sentence would not say what it is about."""
+    (chains,) = info.acceptance.shape
+    return chains
 
 
 def nothing() -> None:

@@ -45,7 +45,10 @@ def targets(arguments: Sequence[str], config: DictConfig) -> dict[str, Target]:
     if not isinstance(target.space, Discrete):
         raise UserError(f"target={name} has no states to enumerate: its space is {target.space}.")
     if target.space.size > LARGEST:
-        raise UserError(f"target={name} has too many states to enumerate, {LARGEST} is the limit.")
+        raise UserError(
+            f"target={name} has {target.space.size:,} states, too many to enumerate: give it a smaller "
+            f"space, of at most {LARGEST:,} states."
+        )
     return {name: target}
 
 

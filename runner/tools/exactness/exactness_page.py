@@ -82,6 +82,9 @@ def show_distances(distances: Sequence[Distance], console: Console, draws: int) 
         console.print(line)
 
 
+BIAS = "† total variation of a sampler's own stationary distribution to the target, lowest and highest."
+
+
 def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
     """The table in a few sentences."""
     checked = [d for d in distances if d.checked]
@@ -95,9 +98,10 @@ def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
         f"pi P = pi to {LIMIT:g}, and {draws:,} steps from each state follow the rows of P (p >= {LEVEL:g}); "
         f"{sum(d.checked for d in distances)} transition matrices in all. "
         f"If all samplers are honest, chance fails one of these {len(checked)} lines with a probability of "
-        f"at most {len(checked) * LEVEL:.1g}. "
-        "† total variation of a sampler's own stationary distribution to the target, lowest and highest."
+        f"at most {len(checked) * LEVEL:.1g}."
     ]
+    if any("†" in exactness_verdict(d) for d in checked):
+        lines[0] += f" {BIAS}"
     for said, names in {
         "The rows of P do not sum to 1; log_transition must give the probability of staying too": improper,
         "The claim fails": failing - improper,

@@ -14,6 +14,8 @@ from tests.support.commands import Call, check_refused_values, refusal, refused
 COMMANDS = [
     ("--config-dir nowhere", "--config-dir must be a folder, 'nowhere' was given"),
     ("--config-name other", "--config-dir"),
+    ("sampler=lab.pair.Pair", "sampler takes a name; a class is given as sampler._target_=lab.pair.Pair."),
+    ("sampler=gibbs.yaml", "Unknown sampler 'gibbs.yaml'; did you mean 'gibbs'?"),
     ("--frobnicate", "Unrecognized arguments: --frobnicate"),
     ("-m --cfg job", "-m makes many"),
     ("target=mgo", "Unknown target 'mgo'; did you mean 'mog'? Allowed: bernoulli,"),
@@ -233,6 +235,10 @@ class Breaks(Base):
     def __init__(self):
         raise OSError("no such file: weights.bin")
 
+class Unpacks(Base):
+    def __init__(self):
+        first, second = [0]
+
 class NeedsMore(Base):
     def __init__(self, depth):
         super().__init__()
@@ -247,6 +253,10 @@ BROKEN = [
     ("NoSpace", "sets no space"),
     ("Refuses +target.width=3", "target.width must be even, 3 was given"),
     ("Breaks", "cannot be built: OSError: no such file: weights.bin"),
+    (
+        "Unpacks",
+        "built: ValueError: not enough values to unpack (expected 2, got 1) (broken_targets.py",
+    ),
     ("NeedsMore", "needs the key 'target.depth'"),
     ("Refuses +target.widht=3", "Unknown key 'target.widht'; did you mean 'width'?"),
     ("Absent", "broken_targets has no 'Absent'"),

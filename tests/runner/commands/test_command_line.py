@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from runner.command.subcommands import main as rungwise
 from runner.store.run_store import Store
 from tests.support.commands import SMALL, Call, refused
 
@@ -212,6 +213,21 @@ def test_a_run_that_is_done_is_skipped(call: Call, tmp_path: Path) -> None:
     before = summary.stat().st_mtime_ns
     assert "done before" in call(*SMALL).out
     assert summary.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("words", ["run target=mine sampler=gibbs", "list targets"])
+def test_a_folder_one_above_that_of_ones_own_is_named(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The target in it was unknown, and the message did not say that the folder had none."""
+    (tmp_path / "lab" / "conf" / "target").mkdir(parents=True)
+    (tmp_path / "lab" / "conf" / "target" / "mine.yaml").write_text("name: mine\n_target_: lab.mine.Mine\n")
+    monkeypatch.chdir(tmp_path)
+    assert rungwise([*words.split(), "--config-dir", "lab"]) == 2
+    assert capsys.readouterr().err == (
+        "error: --config-dir must be the folder that has target in it, 'lab' was given; "
+        "did you mean 'lab/conf'?\n"
+    )
 
 
 def test_a_folder_of_ones_own_by_config_dir(call: Call, tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_by_yaml_on_the_search_path(call: Call, package: Path) -> None:
 def test_a_task(call: Call, package: Path) -> None:
     task = ("--config-dir", str(package / "conf"), "task=count_ones", "target=bernoulli4", "seed=[0,1]")
     ended = call(*task, "task.draws=60")
-    assert (ended.status, ended.out.startswith("seed 0: 0 steps")) == (0, True), ended
+    assert (ended.status, ended.out.startswith("seed 0: 0.00 s  ")) == (0, True), ended
     values = {summary["metrics"]["ones"] for summary in summaries()}
     assert len(values) == 2
     assert all(abs(60 * 4 * value - round(60 * 4 * value)) < 1e-6 for value in values)

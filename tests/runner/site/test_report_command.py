@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from runner.execution.errors import UserError
-from runner.site.build import Report
+from runner.site.build import Built, Report
 from runner.site.pages.site_folder import INDEX, MARKER, SiteFolder
 from runner.site.report_command import main
 from runner.site.watch import server_of
@@ -63,6 +63,14 @@ def test_a_folder_that_is_not_ours_is_left_alone(tmp_path: Path, capsys: pytest.
     assert list(own.parent.iterdir()) == [own]
     with pytest.raises(UserError, match="is not written to"):
         SiteFolder(own)
+
+
+def test_one_run_is_no_plural(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Report, "build", lambda self: Built(runs=1, pages=2))
+    assert main([f"output_root={tmp_path}"]) == 0
+    assert capsys.readouterr().out.startswith("1 run, 2 pages made in ")
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(

@@ -96,7 +96,7 @@ def test_on_a_terminal_a_bar_shows_where_each_stage_is(call: Call, monkeypatch: 
         "training rbm",
         "reference sample of digits",
         "tuning dmala to rbm/digits",
-        "rbm/digits / dmala, 1 seeds",
+        "rbm/digits / dmala, 1 seed",
     ]
 
 

@@ -17,7 +17,7 @@ from runner.execution.command_line import reported
 from runner.tools.exactness.distances import LIMIT, Distance, distance
 from runner.tools.exactness.enumerable_targets import SPACES, log_quadratic, small_rbm
 from runner.tools.exactness.exactness_command import main
-from runner.tools.exactness.exactness_page import exactness_verdict, unproved
+from runner.tools.exactness.exactness_page import exactness_summary, exactness_verdict, unproved
 from runner.tools.exactness.kernel_variants import KernelVariant, variants
 from runner.tools.exactness.not_enumerable import AUXILIARY, REAL
 from samplers.discrete.dmala import DMALA
@@ -203,6 +203,11 @@ def test_the_bias_of_an_inexact_sampler_is_that_of_its_own_distribution() -> Non
     assert exactness_verdict(found).startswith("inexact")
 
 
+def test_a_mark_is_explained_where_it_stands() -> None:
+    for kernel, marked in ((DULA(1.0), True), (Gibbs(), False)):
+        assert ("†" in exactness_summary([distance_of(kernel)], FEW)[0]) == marked
+
+
 CORNER = Tabulated(Binary(2), torch.tensor([0.0, 0.7, 0.2, -torch.inf]), torch.ones((4, 2)))
 
 
@@ -307,7 +312,7 @@ def test_a_claim_that_cannot_be_checked_does_not_pass(
         (["sampler=dmalla"], "did you mean 'dmala'"),
         (["sampler=dmala", "sampler.stepsize=1"], "Unknown key 'sampler.stepsize'"),
         (["sampler=dmala", "sampler.step_size=0"], "step_size must be a positive number"),
-        (["target=mog"], "too many states"),
+        (["target=mog"], "has 10,201 states, too many to enumerate: give it a smaller space, of at most 1,"),
         (["fast"], "key=value"),
         (["sampler=dmala", "target=gaussian_mixture"], "no states to enumerate: its space is Real(d=2)."),
     ],

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator, Formatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, Formatter, LogLocator, MaxNLocator, NullFormatter
 
 GAP = 3.0
 """Least distance of two labels, in points."""
@@ -39,6 +39,21 @@ class _Distinct(Formatter):
         return distinct(values)
 
 
+class _AtLeastTwo(LogLocator):
+    """Ticks at `subs`; where fewer than two of them are in view, at every digit or at round numbers.
+
+    One label alone, such as 0.1 on an axis from 0.07 to 0.1, does not say what the others are.
+    """
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        every_digit, round_numbers = LogLocator(subs=range(1, 10)), MaxNLocator(4)
+        for values in (super().tick_values, every_digit.tick_values, round_numbers.tick_values):
+            ticks = [float(tick) for tick in values(vmin, vmax) if vmin <= tick <= vmax]
+            if len(ticks) >= 2:
+                break
+        return ticks
+
+
 def label_values(ax: Axes, values: Sequence[float]) -> None:
     """These values alone, as plain numbers."""
     ax.set_xticks(values, distinct(values))
@@ -46,10 +61,10 @@ def label_values(ax: Axes, values: Sequence[float]) -> None:
 
 
 def label_ticks(ax: Axes) -> None:
-    """Powers of ten, and 2 and 5 times them where the axis spans less than two decades."""
+    """Powers of ten, and 2 and 5 times them on less than two decades; at least two."""
     ax.xaxis.set_minor_formatter(NullFormatter())
     if not spans_decades(ax, 2):
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_locator(_AtLeastTwo(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(_Distinct())
     else:
         ax.xaxis.set_major_locator(LogLocator(numticks=4))

@@ -101,7 +101,10 @@ def test_a_long_label_keeps_within_its_axis() -> None:
     pyplot.close(page)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.0011, 0.0034), (0.013, 0.29), (90.0, 1200.0)])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0.0011, 0.0034), (0.013, 0.29), (90.0, 1200.0), (0.0678, 0.1005), (1.2, 1.9), (0.81, 1.01)],
+)
 def test_labels_of_a_narrow_logarithmic_axis_do_not_meet(low: float, high: float) -> None:
     with pyplot.rc_context(RC):
         page, ax = pyplot.subplots(figsize=(2.2, 2), layout="constrained")
