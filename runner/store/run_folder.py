@@ -147,6 +147,14 @@ class RunFolder:
             return None
         return content if isinstance(content, Mapping) and isinstance(content.get("seed"), int) else None
 
+    def config_is_lost(self) -> bool:
+        """Whether there is a file of a configuration that says nothing; before the start there is none.
+
+        Raises:
+            runner.execution.storage_errors.StorageError: if it cannot be read now.
+        """
+        return self.config() is None and (self.path / "config.yaml").exists()
+
     def manifest(self) -> dict[str, Any] | None:
         """Where, when and with what the run was computed."""
         return read_json(self.path / "manifest.json")
