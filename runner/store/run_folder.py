@@ -84,6 +84,10 @@ class RunFolder:
             return "running", None
         if is_abandoned(self.path / "lock"):
             return "abandoned", None
+        if not damaged:  # its process may have ended it since, and then given the lock back
+            summary, damaged = self.checked()
+            if summary is not None:
+                return "done", summary
         if damaged:
             return "damaged", None
         if read_json(self.path / "failure.json") is not None:
