@@ -13,19 +13,23 @@ SHOWN = 3
 
 
 def left_out_runs(folders: Iterable[RunFolder]) -> str:
-    """A line on the runs among `folders` that are damaged, and one on those that cannot be read now.
+    """A line on the runs among `folders` that are damaged, one on those that cannot be read now, ...
 
-    It is empty where there are none of either.
+    ... and one on those that are not done and whose settings nobody knows. It is empty without any of these.
     """
     damaged: dict[Path, list[str]] = {}
     refused: dict[Path, str] = {}
+    unknown: list[Path] = []
     for folder in {folder.path: folder for folder in folders}.values():
         try:
-            if names := folder.checked()[1]:
+            summary, names = folder.checked()
+            if names:
                 damaged[folder.path] = names
+            elif summary is None and folder.config_is_lost():
+                unknown.append(folder.path)
         except StorageError as error:
             refused[folder.path] = str(error)
-    return "\n".join(filter(None, (_of_damaged(damaged), _of_refused(refused))))
+    return "\n".join(filter(None, (_of_damaged(damaged), _of_refused(refused), _of_unknown(unknown))))
 
 
 def _of_damaged(found: dict[Path, list[str]]) -> str:
@@ -45,6 +49,17 @@ def _of_refused(found: dict[Path, str]) -> str:
     runs, are = ("1 run", "is") if len(found) == 1 else (f"{len(found)} runs", "are")
     named = _some([str(path) for path in found])
     return f"{runs} cannot be read now and {are} left out, {named}: {next(iter(found.values()))}"
+
+
+def _of_unknown(found: Sequence[Path]) -> str:
+    if not found:
+        return ""
+    runs, are = ("1 run that is", "is") if len(found) == 1 else (f"{len(found)} runs that are", "are")
+    named = _some([str(path) for path in found])
+    return (
+        f"{runs} not done {are} left out, {named}: config.yaml cannot be read; repeating the sweep writes it "
+        "anew."
+    )
 
 
 def _some(names: Sequence[str]) -> str:

@@ -84,6 +84,10 @@ class RunFolder:
             return "running", None
         if is_abandoned(self.path / "lock"):
             return "abandoned", None
+        if not damaged:  # its process may have ended it since, and then given the lock back
+            summary, damaged = self.checked()
+            if summary is not None:
+                return "done", summary
         if damaged:
             return "damaged", None
         if read_json(self.path / "failure.json") is not None:
@@ -146,6 +150,14 @@ class RunFolder:
                 raise refused from error
             return None
         return content if isinstance(content, Mapping) and isinstance(content.get("seed"), int) else None
+
+    def config_is_lost(self) -> bool:
+        """Whether there is a file of a configuration that says nothing; before the start there is none.
+
+        Raises:
+            runner.execution.storage_errors.StorageError: if it cannot be read now.
+        """
+        return self.config() is None and (self.path / "config.yaml").exists()
 
     def manifest(self) -> dict[str, Any] | None:
         """Where, when and with what the run was computed."""

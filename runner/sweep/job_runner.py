@@ -22,7 +22,7 @@ from runner.execution.compiling.choice import require_compiler
 from runner.execution.devices import device_type, present_device
 from runner.execution.errors import UserError
 from runner.execution.live import heard_by
-from runner.execution.manifest import git
+from runner.execution.manifest import git, source
 from runner.execution.memory.freed_memory import keep_freed_memory
 from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
@@ -50,6 +50,7 @@ from runner.tasks.task import task_of
 
 def job(config: DictConfig) -> Outcome:
     """Hydra's task function: computes the runs of `config` that are not done; a failure is an outcome."""
+    source()  # before a file of it is edited while this process computes
     hydra = HydraConfig.get()
     worker = signals.in_worker()
     if worker:

@@ -13,6 +13,7 @@ from runner.config.compose import searched
 from runner.config.values import fails_fast, retries_of
 from runner.execution import signals
 from runner.execution.errors import UserError
+from runner.execution.manifest import source
 from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
 from runner.store.final_values import final_values
@@ -33,6 +34,7 @@ def run_one(request: Request) -> int:
     if not _left([only], outcome):
         outcome.places = logger_of(only.config).places()
     else:
+        source()  # what is imported now: the files may be edited while the runs are computed
         from runner.sweep.job_runner import compute
         from runner.sweep.preflight import preflight
 
@@ -59,6 +61,7 @@ def run_sweep(
     outcome = Outcome()
     pending = _left(jobs, outcome)
     if pending:
+        source()  # as in `run_one`
         from runner.problem.problems import Problems
         from runner.sweep.preflight import preflight, served
 

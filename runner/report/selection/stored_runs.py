@@ -82,11 +82,19 @@ def stored_runs(root: str | Path) -> list[StoredRun]:
 
 
 def lost_runs(root: str | Path, stored: Iterable[StoredRun]) -> list[RunFolder]:
-    """The runs under `root` that `stored_runs` left out, damaged or refused: their settings are unknown."""
+    """The runs under `root` that `stored_runs` left out, done or not: their settings are unknown."""
     store, known = Store(root), {run.folder.run_id for run in stored}
     names = (path.name for path in sorted(Path(root).glob("runs/*")))
     folders = (store.run(name) for name in names if name not in known)
-    return [folder for folder in folders if folder.status() in LEFT_OUT]
+    return [folder for folder in folders if folder.status() in LEFT_OUT or _says_nothing(folder)]
+
+
+def _says_nothing(folder: RunFolder) -> bool:
+    """Whether the configuration in `folder` is lost, or refused."""
+    try:
+        return folder.config_is_lost()
+    except StorageError:
+        return True
 
 
 def runs_in(folders: Iterable[RunFolder]) -> list[StoredRun]:

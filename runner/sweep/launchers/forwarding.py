@@ -59,9 +59,20 @@ class _Children:
 
 
 def children() -> list[int]:
-    """The processes that this one started, on Linux; none on other systems."""
+    """The processes that this one started and that run Python as it does, on Linux; none on other systems.
+
+    Other programs are no workers: W&B's service, whose end nobody could tell it then, and the `pgrep` with
+    which a pool looks for what it ends.
+    """
     found: list[int] = []
     for path in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):  # a thread may have ended meanwhile
-            found += map(int, path.read_text().split())
+            found += filter(_runs_python, map(int, path.read_text().split()))
     return found
+
+
+def _runs_python(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/exe").readlink() == Path("/proc/self/exe").readlink()
+    except OSError:
+        return False

@@ -20,6 +20,7 @@ from runner.config.overrides import is_hydra, parse
 from runner.config.values import fails_fast
 from runner.execution import signals
 from runner.execution.errors import UserError
+from runner.execution.manifest import source
 from runner.execution.progress import Progress
 from runner.sweep.ending import ended
 from runner.sweep.job_runner import compute
@@ -62,6 +63,7 @@ def run_search(search: Search) -> int:
     """
     import optuna
 
+    source()  # as in `runner.sweep.launch.run_one`
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     distributions = {key: optuna_distribution(override) for key, override in search.space.items()}
     values = {key: _any_value(each) for key, each in distributions.items()}

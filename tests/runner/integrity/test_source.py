@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -15,6 +16,12 @@ from runner.tasks.sample import Sampling
 from tests.support.commands import Call, one, stop_after, summary
 
 SMALL = ("target=bernoulli4", "sampler=gibbs", "metric=tv", "task.steps=250", "task.chains=3", "seed=[0,1]")
+TRAINED = (
+    *("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4"),
+    *("target.training.cd_steps=1", "target.training.iterations=30", "target.ground_truth.steps=20"),
+    *("target.ground_truth.chains=20", "target.ground_truth.keeps=2", "sampler=rbm_gibbs"),
+    *("metric=jump", "task.steps=20", "task.chains=4"),
+)
 OTHER = "0123456789abcdef"
 
 
@@ -113,14 +120,27 @@ def test_images_and_networks_made_under_two_sources_mark_the_runs_that_use_them(
 
 
 def test_a_model_trained_under_two_sources_marks_the_runs_that_sample_it(call: Call) -> None:
-    argv = (
-        *("scale=smoke", "target=rbm", "target.dataset=digits", "target.n_hidden=4"),
-        *("target.training.cd_steps=1", "target.training.iterations=30", "target.ground_truth.steps=20"),
-        *("target.ground_truth.chains=20", "target.ground_truth.keeps=2", "sampler=rbm_gibbs"),
-        *("metric=jump", "task.steps=20", "task.chains=4"),
-    )
-    stopped_under(OTHER, call, argv, _TrainingBlocks)
-    assert call(*argv).status == 0
+    stopped_under(OTHER, call, TRAINED, _TrainingBlocks)
+    assert call(*TRAINED).status == 0
     assert sources(one("models/*/model.json")) == [OTHER, source_digest()]
     assert any(OTHER in note for note in summary()["notes"])
     assert sources(one("runs/*/summary.json")) == [source_digest()]
+
+
+@pytest.mark.parametrize("many", [(), ("-m",)])
+def test_files_that_are_edited_while_a_model_trains_have_computed_nothing(
+    call: Call, monkeypatch: pytest.MonkeyPatch, many: tuple[str, ...]
+) -> None:
+    on_disk, advance = ["as imported"], _TrainingBlocks.advance
+
+    def edited(self: _TrainingBlocks) -> None:
+        on_disk[0] = "edited"
+        advance(self)
+
+    monkeypatch.setattr(manifest, "source_digest", functools.cache(lambda: on_disk[0]))
+    monkeypatch.setattr(_TrainingBlocks, "advance", edited)
+    assert call(*many, *TRAINED).status == 0
+    assert on_disk == ["edited"]
+    for pattern in ("models/*/model.json", "runs/*/summary.json"):
+        assert sources(one(pattern)) == ["as imported"]
+    assert attempts() == [["as imported"]]

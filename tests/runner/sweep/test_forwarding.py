@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -39,8 +40,21 @@ def test_a_worker_that_starts_after_the_signal_gets_it(monkeypatch: pytest.Monke
     monkeypatch.setattr(forwarding, "LOOK_SECONDS", 0.01)
     with forwarding.forwarded():
         os.kill(os.getpid(), signal.SIGINT)
-        with subprocess.Popen(["sleep", "60"]) as worker:
+        with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as worker:
             try:
                 assert worker.wait(10) == -signal.SIGTERM
             finally:
                 worker.kill()
+
+
+def test_another_program_gets_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """W&B's service ended with the workers, and then the command with a traceback of its client."""
+    signals.listen()
+    monkeypatch.setattr(forwarding, "LOOK_SECONDS", 0.01)
+    with subprocess.Popen(["sleep", "60"]) as service, forwarding.forwarded():
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                service.wait(0.5)
+        finally:
+            service.kill()
