@@ -64,8 +64,10 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
             label = panel_kind(first.kind).colour_label
             if images and label is not None:
                 page.colorbar(images[0], ax=list(line), extend="max", pad=0.01, label=label)
-        named = [row for row in rows if row.role in figure.legend and _measured(row, figure, results)]
-        _draw_legend(page, named, figure, results.seeds, styles)
+        named = [row for row in rows if row.role in figure.legend]
+        # Before the first run is done, all.
+        measured = [row for row in named if _measured(row, figure, results)] or named
+        _draw_legend(page, measured, figure, results.seeds, styles)
         fit_labels(page)
     return page
 
