@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from runner import status, table
 from runner.__main__ import main
 from runner.execution import signals
 from runner.execution.errors import UserError
@@ -217,3 +218,15 @@ def assert_refused(plain: Iterable[str], cases: Iterable[tuple[str, str]]) -> No
     for given, words in cases:
         said = refusal(*plain, *given.split())
         assert words in said, f"{given}: {said}"
+
+
+def assert_left_out(said: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two runs under `root` one is done; the other is counted, and `said` of it by both commands."""
+    capsys.readouterr()
+    assert status.main(["runs", f"output_root={root}"]) == 0
+    out = capsys.readouterr().out
+    assert said in out
+    counts = [line.split("│")[3:-1] for line in out.splitlines() if line.startswith("│")]
+    assert [[text.strip() for text in line] for line in counts] == [["1", ""], ["", "1"], ["1", "1"]]
+    assert table.main(["runs", f"output_root={root}"]) == 0
+    assert said in capsys.readouterr().out

@@ -17,7 +17,7 @@ from runner.files.tensor_files import write_tensors
 from runner.integrity.file_digest import KEY
 from runner.store import verification
 from runner.store.run_store import Store
-from tests.support.commands import Call, finished, one, rows
+from tests.support.commands import Call, assert_left_out, finished, one, rows
 
 SMALL = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=20", "task.chains=3")
 FILES = ("summary.json", "metrics.csv", "visits.npz", "config.yaml", "manifest.json")
@@ -152,14 +152,7 @@ def test_a_run_whose_configuration_is_lost_is_counted_and_named(
     config = lost / "config.yaml"
     config.unlink() if left is None else config.write_bytes(left)
     said = f"1 run is damaged and left out, {lost} (config.yaml): repeating the sweep"
-    capsys.readouterr()
-    assert status.main(["runs", f"output_root={root}"]) == 0
-    out = capsys.readouterr().out
-    assert said in out
-    counts = [line.split("│")[3:-1] for line in out.splitlines() if line.startswith("│")]
-    assert [[text.strip() for text in line] for line in counts] == [["1", ""], ["", "1"], ["1", "1"]]
-    assert table.main(["runs", f"output_root={root}"]) == 0
-    assert said in capsys.readouterr().out
+    assert_left_out(said, root, capsys)
 
 
 def test_nothing_damaged_is_copied_to_wandb(

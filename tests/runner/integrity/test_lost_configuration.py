@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runner import status, table
+from runner import status
 from runner.store.run_folder import RunFolder
-from tests.support.commands import finished
+from tests.support.commands import assert_left_out, finished
 
 SMALL = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=20", "task.chains=3")
 
@@ -24,14 +24,7 @@ def test_it_is_counted_and_named(left: bytes, tmp_path: Path, capsys: pytest.Cap
     whole = (lost / "config.yaml").read_bytes()
     (lost / "config.yaml").write_bytes(left)
     said = f"1 run that is not done is left out, {lost}: config.yaml cannot be read; repeating the sweep"
-    capsys.readouterr()
-    assert status.main(["runs", f"output_root={root}"]) == 0
-    out = capsys.readouterr().out
-    assert said in out
-    counts = [line.split("│")[3:-1] for line in out.splitlines() if line.startswith("│")]
-    assert [[text.strip() for text in line] for line in counts] == [["1", ""], ["", "1"], ["1", "1"]]
-    assert table.main(["runs", f"output_root={root}"]) == 0
-    assert said in capsys.readouterr().out
+    assert_left_out(said, root, capsys)
     finished(root, *SMALL, f"seed={seed}")
     assert (lost / "config.yaml").read_bytes() == whole
     assert status.main(["runs", f"output_root={root}"]) == 0
