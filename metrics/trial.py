@@ -139,7 +139,7 @@ def _result(name: str, suite: MetricSuite) -> dict[str, Tensor]:
     try:
         values = suite.result()
     except Exception as error:
-        if isinstance(error, ValueError) and is_refusal(error):
+        if is_refusal(error):
             raise
         raise ValueError(f"the metric {name} fails in result with {failure(error)}") from error
     if (taken := reserved(values)) is not None:

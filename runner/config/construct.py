@@ -113,7 +113,7 @@ def _built(node: Mapping[str, Any], key: str, build: Callable[..., Any], given: 
     except UserError:
         raise
     except (Exception, SystemExit) as error:
-        if isinstance(error, ValueError) and is_refusal(error):
+        if is_refusal(error):
             raise UserError(with_key(one_sentence(error), node, key)) from error
         raise UserError(f"{key}: {node['_target_']} cannot be built: {failure(error)}.") from error
 

@@ -28,9 +28,6 @@ Arguments = ParamSpec("Arguments")
 
 SEARCH_PATH = "hydra.searchpath="
 
-GROUPS = {each.name for each in Path(conf.__path__[0]).iterdir()}
-"""The folders of configurations, which a folder of one's own mirrors."""
-
 UNFORESEEN = "The command met something that no check had foreseen"
 """How the sentence begins about an error that is nobody's but ours."""
 
@@ -124,7 +121,9 @@ def own_folder(given: str | Path) -> Path:
 
 
 def _groups_in(folder: Path) -> set[str]:
-    return {each.name for each in _folders(folder) if any(each.glob("*.yaml"))} & GROUPS
+    """The groups of configurations in `folder` that the project has, too."""
+    ours = {each.name for each in _folders(Path(conf.__path__[0]))}
+    return {each.name for each in _folders(folder) if each.name in ours and any(each.glob("*.yaml"))}
 
 
 def _folders(folder: Path) -> list[Path]:

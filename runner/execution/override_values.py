@@ -1,4 +1,4 @@
-"""Texts as values of Hydra's overrides: in quotes where the grammar of overrides needs them."""
+"""Hydra's overrides as texts: their keys, and values in quotes where the grammar of overrides needs them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ PLAIN = re.compile(r"(\.{0,2}/|[A-Za-z_])[A-Za-z0-9_/.:-]*")
 
 WORDS = ("null", "true", "false", "inf", "nan")
 """What the grammar reads as another value than a text."""
+
+
+def key_of(line: str) -> str:
+    """The key of an override, without the sign before it."""
+    return line.partition("=")[0].lstrip("+")
 
 
 def quoted(text: str) -> str:

@@ -235,7 +235,7 @@ def _metric(options: Any, name: str, context: Context) -> Any:
     except (UnsupportedMetric, UserError):
         raise
     except Exception as error:
-        if isinstance(error, ValueError) and (is_ours(cls) or is_refusal(error)):
+        if is_refusal(error) or (is_ours(cls) and isinstance(error, ValueError)):
             raise UserError(f"{key}: {one_sentence(error)}.") from error
         if is_ours(cls):
             raise

@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from runner.config.key_group import node
 from runner.config.run_settings import as_setting
 from runner.execution.errors import UserError
+from runner.execution.override_values import key_of
 from runner.tasks.task import task_of
 
 TARGET = "target."
@@ -42,7 +43,7 @@ def check_read(given: Sequence[Override], configs: Sequence[DictConfig]) -> None
 def lines_read(lines: Sequence[str], config: DictConfig) -> tuple[str, ...]:
     """Those of a job's overrides that it reads: jobs that have the same of them have the same numbers."""
     task = task_of(config)
-    return tuple(line for line in lines if task.why_unread(config, line.split("=", 1)[0].lstrip("+")) is None)
+    return tuple(line for line in lines if task.why_unread(config, key_of(line)) is None)
 
 
 def _keys(given: Sequence[Override]) -> Iterator[tuple[str, str]]:

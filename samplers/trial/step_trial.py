@@ -89,7 +89,7 @@ def _called(what: str, function: Callable[..., Any], *arguments: object) -> Any:
         try:
             return function(*arguments)
         except Exception as error:
-            if isinstance(error, ValueError) and is_refusal(error):
+            if is_refusal(error):
                 raise
             raise ValueError(f"{what} fails with {failure(error)}") from error
 

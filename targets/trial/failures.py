@@ -10,11 +10,13 @@ OURS = tuple(str(Path(__file__).parents[2] / floor) for floor in ("targets", "sa
 STANDARD = sysconfig.get_path("stdlib")
 
 
-def is_refusal(error: ValueError) -> bool:
-    """Whether code of this project or of a user raised it: its message is a sentence, and is shown as it is.
+def is_refusal(error: BaseException) -> bool:
+    """Whether it is a ValueError that code of this project or of a user raised: its message is a sentence.
 
     One of Python or of a library, such as ``too many values to unpack``, does not say where it comes from.
     """
+    if not isinstance(error, ValueError):
+        return False
     last = traceback.extract_tb(error.__traceback__)[-1]
     library = "site-packages" in last.filename or last.filename.startswith(STANDARD)
     return not last.line or (last.line.startswith("raise") and not library)

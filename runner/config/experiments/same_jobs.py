@@ -8,6 +8,7 @@ from omegaconf import DictConfig
 
 from runner.config.experiments.plans import Plan
 from runner.config.values import seeds_of
+from runner.execution.override_values import key_of
 
 NO_PART = ("threads", "logger", "checkpoint", "sweep", "experiment", "objective")
 """Keys, and groups of them, that change no number of a run, so that they are no part of its identity."""
@@ -24,7 +25,7 @@ def same_jobs(composed: Iterable[tuple[Plan, DictConfig]], kept: int) -> str:
     for plan, config in composed:
         number += len(seeds_of(config)) if plan.one_job_per_seed else 1
         for line in plan.overrides:
-            values.setdefault(line.split("=", 1)[0].lstrip("+"), set()).add(line)
+            values.setdefault(key_of(line), set()).add(line)
     same = number - kept
     if not same:
         return ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.execution.errors import UserError
+from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json, write_json, write_text
 from runner.report.budget import budget, cost_of_runs
 from runner.report.page.kept_overrides import SCALE, choosing
@@ -62,9 +63,9 @@ def manifest(
 
 def recorded_overrides(folder: Path, given: Sequence[str]) -> list[str]:
     """The overrides that chose the runs of the record in `folder`, but those of keys that `given` has too."""
-    keys = {line.lstrip("+").partition("=")[0] for line in given}
+    keys = {key_of(line) for line in given}
     kept: list[str] = (read_json(folder / "manifest.json") or {}).get("overrides", [])
-    return [line for line in kept if line.lstrip("+").partition("=")[0] not in keys]
+    return [line for line in kept if key_of(line) not in keys]
 
 
 def check_recordable(experiment: str, scale: str, results: Results, root: Path) -> Path:

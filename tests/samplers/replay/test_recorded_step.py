@@ -83,7 +83,10 @@ def test_replayed_steps_are_the_plain_ones_and_can_be_saved(
 def test_a_graph_that_does_nothing_is_not_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that was recorded on another device than that of the step."""
     plain, *_ = stepped("dmala-binary", monkeypatch, None)
-    empty: Capture = lambda work, generators: Graph(work, empty=True)  # noqa: E731
+
+    def empty(work: Callable[[], None], generators: Sequence[torch.Generator]) -> Graph:
+        return Graph(work, empty=True)
+
     state, replayed, why = stepped("dmala-binary", monkeypatch, empty)
     assert not replayed
     assert why is not None
