@@ -28,6 +28,7 @@ from runner.integrity.own_code import is_ours
 from runner.models.learned_target import blueprint
 from runner.models.recipe import is_learned
 from runner.problem.sample_settings import SampleSettings, sample_settings
+from samplers.compiling.fastest_kernel import fastest_kernel
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
@@ -77,7 +78,9 @@ class Problem:
     def prepared(self) -> Problem:
         """The same problem with a kernel of the same transition probabilities, the fastest on its target."""
         assert self.tunable is None, "the kernel is not tuned yet"
-        return replace(self, kernel=self.kernel.prepared(self.target, beta(self)))
+        compiled = bool(self.compiled)
+        kernel = fastest_kernel(self.kernel, self.target, beta(self), compiled=compiled)
+        return replace(self, kernel=kernel)
 
     def suite(self, seeds: Sequence[int], chains: int | None = None, only: str | None = None) -> MetricSuite:
         """The metrics of a batch of runs with these seeds, before any draw; with `only`, that one alone.

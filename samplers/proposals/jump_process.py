@@ -110,26 +110,39 @@ class JumpProcess:
         """`propose` of bits, with the `weights` of `state`."""
         draws = uniform(generator, state.theta.shape[:-1], state.theta.shape[-1:], like=state.theta)
         flip = draws.lt_(weights[FLIPS])
-        return (state.theta - flip).abs_(), _log_flips(weights[FLIPS], flip)
+        return (state.theta - flip).abs_(), self._log_flips(state, beta, weights, flip)
 
     def log_prob_weighed(
         self, space: Space, source: State, destination: Tensor, beta: Tensor, weights: Mapping[str, Tensor]
     ) -> Tensor:
         """`log_prob` of bits, with the `weights` of `source`."""
-        return _log_flips(weights[FLIPS], (destination - source.theta).abs_())
+        return self._log_flips(source, beta, weights, (destination - source.theta).abs_())
 
     def _flips(self, space: Discrete, state: State, beta: Tensor) -> Tensor:
         """The probability that each bit flips, like theta."""
-        if self.table is None or not is_traced():
-            return self._of_rise(log_ratios(space, state, beta))
+        known = self._from_table(lambda likely: likely, state, beta)
+        return self._of_rise(log_ratios(space, state, beta)) if known is None else known
 
-        def probabilities(values: Tensor) -> Tensor:
+    def _log_flips(self, state: State, beta: Tensor, weights: Mapping[str, Tensor], flip: Tensor) -> Tensor:
+        """log probability ``(*batch)`` of `flip`, 1 or 0 for each bit, with the `weights` of `state`."""
+        flips = self._from_table(_log, state, beta)
+        stays = self._from_table(lambda likely: _log(1.0 - likely), state, beta)
+        if flips is None or stays is None:
+            return _log_flips(weights[FLIPS], flip)
+        return torch.where(flip > 0.0, flips, stays).sum(-1)
+
+    def _from_table(self, of_likely: Callable[[Tensor], Tensor], state: State, beta: Tensor) -> Tensor | None:
+        """A function of the probability that each bit flips, in compiled steps if there is a table."""
+        if self.table is None or not is_traced():
+            return None
+
+        def of_values(values: Tensor) -> Tensor:
             rise = values * torch.as_tensor(beta).to(values).unsqueeze(-1)
             sizes = (*self.step_size.shape, 1)
             shape = torch.broadcast_shapes(rise.shape, sizes)  # type: ignore[no-untyped-call]
-            return self._of_rise(rise.expand(shape).clone())
+            return of_likely(self._of_rise(rise.expand(shape).clone()))
 
-        return self.table.of(probabilities, flip_differences(state))
+        return self.table.of(of_values, flip_differences(state))
 
     def _of_rise(self, rise: Tensor) -> Tensor:
         """min(t, 1) (1 - S) / (1 + min(t, 1/t)) of log t, whose memory is used up.
@@ -165,3 +178,8 @@ def _log_flips(likely: Tensor, flip: Tensor) -> Tensor:
     # `lerp` gives either end as it is, ten times as fast as `where`, to all but a compiler.
     chosen = torch.where(flip > 0.0, likely, stay) if is_traced() else stay.lerp_(likely, flip)
     return sum_log_any(chosen.clamp_(min=torch.finfo(likely.dtype).tiny))
+
+
+def _log(likely: Tensor) -> Tensor:
+    """log of probabilities, that of 0 as `_log_flips` has it."""
+    return likely.clamp(min=torch.finfo(likely.dtype).tiny).log()

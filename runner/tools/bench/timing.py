@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
 from samplers.compiling.counter_streams import CounterStreams
+from samplers.compiling.fastest_kernel import fastest_kernel
 from samplers.kernel import Info, Kernel
 from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
@@ -86,7 +87,7 @@ def stepping(
     target = in_seed_blocks(target, seeds)
     kernel = kernel.to(target.like())
     if tables:
-        kernel = kernel.prepared(target, one)
+        kernel = fastest_kernel(kernel, target, one, compiled=compiled)
     state = kernel.init(target, target.initial((*kernel.axes, seeds, chains), generator), one)
     stepper = Stepper(kernel, target, one, generator)
     if compiled:

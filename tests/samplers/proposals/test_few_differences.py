@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, fx
 
 from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import DLMC, DMALA, DULA, GWG, DLMCForward, Kernel, ParallelTempering, State
 from samplers.compiling.counter_streams import CounterStreams
+from samplers.compiling.fastest_kernel import fastest_kernel
 from samplers.informed.informed_kernel import InformedKernel
 from samplers.metropolis_hastings import MetropolisHastings
 from samplers.proposals.few_differences import MOST, DifferenceTable, difference_table
 from samplers.proposals.jump_process import JumpProcess
+from samplers.proposals.kept_weights import KeptWeights
 from samplers.stepper import Stepper
 from targets import Ising, Streams, Target
 from targets.tracing import traced
@@ -73,15 +75,36 @@ def test_the_moves_of_a_traced_step_are_those_of_the_kernel(name: str) -> None:
     ],
 )
 def test_a_traced_step_has_no_exponential_of_a_bit(name: str) -> None:
+    """Nor has that of a jump process a logarithm of one, or of its significand."""
     target = lattice()
     theta = target.initial((1, 8), Streams([0], "start"))
-    counts = []
+    counts, logarithms = [], []
     for kernel in (KERNELS[name](0.4), KERNELS[name](0.4).specialised(target)):
         state = kernel.init(target, theta, ONE)
-        step = Stepper(kernel, target, ONE, CounterStreams([0], "chain")).trace(state)
-        exponentials = [node for node in step.graph.graph.nodes if node.target is torch.ops.aten.exp.default]
-        counts.append(sum(node.meta["val"].shape[-1] == target.space.d for node in exponentials))
+        graph = Stepper(kernel, target, ONE, CounterStreams([0], "chain")).trace(state).graph
+        counts.append(_of_bits(graph, torch.ops.aten.exp.default, target.space.d))
+        logarithms.append(
+            _of_bits(graph, torch.ops.aten.log.default, target.space.d)
+            + _of_bits(graph, torch.ops.aten.view.dtype, target.space.d)
+        )
     assert counts[0] > counts[1] == 0
+    assert not name.startswith("dlmc") or logarithms[0] > logarithms[1] == 0
+
+
+def _of_bits(graph: fx.GraphModule, operation: object, d: int) -> int:
+    """How often `graph` computes `operation` for all of `d` coordinates."""
+    return sum(node.target is operation and node.meta["val"].shape[-1] == d for node in graph.graph.nodes)
+
+
+@pytest.mark.parametrize("name", ["dmala", "dlmc"])
+def test_compiled_steps_look_up_what_plain_ones_keep(name: str) -> None:
+    target, kernel = lattice(), KERNELS[name](0.4)
+    plain, compiled = (fastest_kernel(kernel, target, ONE, compiled=compiled) for compiled in (False, True))
+    theta = target.initial((1, 8), Streams([0], "start"))
+    assert plain.init(target, theta, ONE).aux.keys() > compiled.init(target, theta, ONE).aux.keys()
+    rough = Ising(size=4, disorder="gaussian")
+    kept = fastest_kernel(kernel, rough, ONE, compiled=True)
+    assert isinstance(kept.proposal, KeptWeights)  # type: ignore[attr-defined]
 
 
 @every
@@ -124,7 +147,7 @@ def test_compiled_steps_from_a_table_are_those_without_one() -> None:
     theta = target.initial((1, 50), Streams([0], "start"))
     kernel = DLMC(0.4).to(target.like())
     ends = []
-    for each in (kernel, kernel.prepared(target, one)):
+    for each in (kernel, kernel.prepared(target, one), fastest_kernel(kernel, target, one, compiled=True)):
         stepper = Stepper(each, target, one, CounterStreams([0], "chain"))
         state = each.init(target, theta, one)
         stepper.compile(state)
@@ -132,7 +155,8 @@ def test_compiled_steps_from_a_table_are_those_without_one() -> None:
             state, info = stepper(state)
         assert 0.05 < info.acceptance.mean() < 0.999
         ends.append(state.theta)
-    assert (ends[0] != ends[1]).double().mean() < 0.02
+    for end in ends[1:]:
+        assert (ends[0] != end).double().mean() < 0.02
 
 
 def test_values_of_another_model_give_other_moves() -> None:
