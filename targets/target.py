@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import torch
@@ -30,6 +31,10 @@ class Target(nn.Module, ABC):
     by_seed: tuple[str, ...] = ()
     """Where it is not `batch_invariant`: the methods from states ``(*batch, *event_shape)`` that have such a
     product. Seeds share a batch on the CPU if these are computed for each alone (`samplers.seed_blocks`)."""
+
+    products_of_seeds: Mapping[str, str] = MappingProxyType({})
+    """Of the methods `by_seed` that are such a product and nothing else: the name of one that takes states
+    ``(seeds, chains, *event_shape)`` and makes a product for each seed in one call."""
 
     constrained: bool = False
     """Whether some states have density zero: U is minus infinity there, but its gradient is finite, and

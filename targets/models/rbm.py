@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import torch
 from torch import Tensor, nn
 
@@ -49,6 +51,9 @@ class RBM(ImageModel):
         *("log_prob", "log_prob_and_grad", "log_prob_of"),
         *("hidden_logits", "visible_logits", "activation"),
     )
+    products_of_seeds = MappingProxyType(
+        {"hidden_logits": "hidden_logits_of_seeds", "visible_logits": "visible_logits_of_seeds"}
+    )
     reference_chains: int | None = None
     reference: Tensor
     held_out: Tensor
@@ -81,6 +86,14 @@ class RBM(ImageModel):
     def visible_logits(self, hidden: Tensor) -> Tensor:
         """log odds of each visible unit given the hidden ones, ``(*batch, n_visible)``."""
         return nn.functional.linear(hidden, self.weight.T, self.visible_bias)
+
+    def hidden_logits_of_seeds(self, theta: Tensor) -> Tensor:
+        """`hidden_logits` ``(seeds, chains, n_hidden)``, a product for each seed."""
+        return torch.baddbmm(self.hidden_bias, theta, self.weight.T.expand(len(theta), -1, -1))
+
+    def visible_logits_of_seeds(self, hidden: Tensor) -> Tensor:
+        """`visible_logits` ``(seeds, chains, n_visible)``, a product for each seed."""
+        return torch.baddbmm(self.visible_bias, hidden, self.weight.expand(len(hidden), -1, -1))
 
     def activation(self, logits: Tensor) -> Tensor:
         """The probability that each unit is 1, from its log odds, in their place.

@@ -38,6 +38,7 @@ from targets.models.binary_bnn import BinaryBNN
 from targets.randomness import Streams
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.log_quadratic import LogQuadratic
+from targets.tracing import traced
 
 LADDER = [1.0, 0.8, 0.5]
 KERNELS: dict[str, Kernel] = {
@@ -187,6 +188,45 @@ def test_one_seed_and_invariant_targets_are_left_as_they_are() -> None:
     assert blocks.weight is target.weight
     states = target.initial((4,), torch.Generator().manual_seed(0))  # no axis of seeds
     assert torch.equal(blocks.log_prob(states), target.log_prob(states))
+
+
+class Counting(RBM):
+    """An RBM that counts its batched products, which may be off in the last bits."""
+
+    calls, error = 0, 0.0
+
+    def hidden_logits_of_seeds(self, theta: Tensor) -> Tensor:
+        self.calls += 1
+        return super().hidden_logits_of_seeds(theta) * (1.0 + self.error)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+def test_a_batched_product_serves_where_it_has_the_same_bits(dtype: torch.dtype) -> None:
+    states = torch.rand((3, 7, 37), generator=torch.Generator().manual_seed(0)).to(dtype)
+    for error in (0.0, 4 * torch.finfo(dtype).eps):
+        target = Counting(37, 23).to(dtype).requires_grad_(False)
+        target.error = error
+        alone = torch.cat([target.hidden_logits(states[[seed]]) for seed in range(3)])
+        batched = torch.equal(target.hidden_logits_of_seeds(states), alone)
+        assert not (error and batched)
+        blocks = in_seed_blocks(target, 3)
+        vars(target)["calls"] = 0
+        for _ in range(4):  # tried at the first of them alone
+            assert torch.equal(blocks.hidden_logits(states), alone)
+        assert target.calls == (5 if batched else 1)
+        elsewhere = torch.empty(states.numel() + 1).to(dtype)[1:].view_as(states).copy_(states)
+        assert torch.equal(blocks.hidden_logits(elsewhere), alone)
+        assert target.calls == (5 if batched else 1)
+
+
+def test_a_ladder_and_a_trace_go_without_batched_products() -> None:
+    """Replicas are rows of one product with their chains, and a trial needs numbers."""
+    target = Counting(37, 23).requires_grad_(False)
+    blocks = in_seed_blocks(target, 3)
+    blocks.hidden_logits(torch.rand(2, 3, 7, 37).double())
+    with traced():
+        blocks.hidden_logits(torch.rand(3, 7, 37).double())
+    assert target.calls == 0
 
 
 def test_a_target_that_does_not_say_how_is_refused() -> None:
