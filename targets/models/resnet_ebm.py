@@ -47,6 +47,8 @@ class ResNetEBM(ImageModel):
         ValueError: naming the argument, its value and what is allowed.
     """
 
+    by_seed = ("log_prob", "log_prob_and_grad")
+
     def __init__(
         self,
         n_visible: int,

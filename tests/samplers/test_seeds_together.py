@@ -35,6 +35,7 @@ from targets.graphs.graph_problem import GraphProblem
 from targets.graphs.maxcut import MaxCut
 from targets.graphs.normcut import NormCut
 from targets.models.binary_bnn import BinaryBNN
+from targets.models.resnet_ebm import ResNetEBM
 from targets.randomness import Streams
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.log_quadratic import LogQuadratic
@@ -84,6 +85,9 @@ def coupled(theta: Tensor) -> Tensor:
 TARGETS: dict[str, Callable[[], Target]] = {
     "rbm": rbm,
     "binary_bnn": lambda: BinaryBNN(made_up_table(90, 70, 5), 11),
+    "resnet_ebm": lambda: ResNetEBM(
+        36, mean=torch.linspace(0.1, 0.9, 36), width=8, blocks=2, halvings=1
+    ).requires_grad_(False),
     "log_quadratic": lambda: LogQuadratic(d=21),
     "function": lambda: FunctionTarget(coupled, Binary(37)),
 }
