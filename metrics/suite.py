@@ -56,6 +56,7 @@ class MetricSuite:
         self.undrawn: list[str] = []
         self.updates = 0
         self._fits = False
+        self._seen, self._updates = 0, list[Callable[[int, Tensor, Info], None]]()
         may_be_left_out = set(factories if optional is True else optional or ())
         for name, build in factories.items():
             before = set(context.statistics)
@@ -83,9 +84,18 @@ class MetricSuite:
         """
         if not self._fits:
             self._check_draws(theta)
-        for part in self.parts().values():
-            part.update(step, theta, info)
+        for update in self._updated_by():
+            update(step, theta, info)
         self.updates += 1
+
+    def _updated_by(self) -> list[Callable[[int, Tensor, Info], None]]:
+        """The updates of those parts that have one, found once; a statistic may have joined them since."""
+        number = len(self.context.statistics) + len(self.metrics)
+        if self._seen != number:
+            parts = self.parts().values()
+            self._updates = [part.update for part in parts if type(part).update is not Statistic.update]
+            self._seen = number
+        return self._updates
 
     def _check_draws(self, theta: Tensor) -> None:
         """Once, since the host waits: others would be spread over the seeds, or taken for other states."""

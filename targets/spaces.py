@@ -91,10 +91,9 @@ class Discrete(Space):
         return {name: value for name, value in vars(self).items() if name != "_known"}
 
     def _index(self, theta: Tensor) -> Tensor:
-        levels = self.to_levels(theta)
-        place = levels[..., 0]
-        for coordinate in range(1, self.d):
-            place = place * self.levels + levels[..., coordinate]
+        place, *others = self.to_levels(theta).unbind(-1)
+        for level in others:
+            place = torch.add(level, place, alpha=self.levels)
         return place
 
     def states(self, dtype: torch.dtype = torch.float64) -> Tensor:

@@ -42,15 +42,11 @@ class TourVisits(VisitHistogram):
     """
 
     def __init__(self, context: Context) -> None:
-        # Indexed by permutations, not by the states of the target's space, most of which are not tours.
-        Sums.__init__(self, context)
         self.target = require_tours("tour_visits", context)
-        self.space = Tours(self.target.cities, self.target.cities)
+        # Indexed by permutations, not by the states of the target's space, most of which are not tours.
+        super().__init__(context, Tours(self.target.cities, self.target.cities))
         self.tours = self.space.states().long().to(context.device)
         self.costs = self.target.cost(self.tours)
-        self.counts = self.zeros("counts", context.seeds, self.space.size, dtype=torch.int64)
-        self._first_cell = torch.arange(context.seeds, device=context.device).unsqueeze(-1) * self.space.size
-        self._one = torch.ones(1, dtype=torch.int64, device=context.device)
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         super().update(step, self.target.tour(theta), info)

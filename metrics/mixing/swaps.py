@@ -31,14 +31,17 @@ class SwapSums(Sums):
         self.attempted = self.zeros("attempted", *shape, dtype=torch.int64)
         self.accepted = self.zeros("accepted", *shape, dtype=torch.int64)
         self.moves = self.zeros("moves", context.seeds, rungs, context.chains)
+        # As a step has them, ``(rungs, seeds, chains)``: views, made once.
+        self._by_rung = [sums.movedim(0, 1) for sums in self.sums.values()]
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         if info.swap is None:
             return
-        self.probability.add_(info.swap.probability.movedim(1, 0))
-        self.attempted.add_(info.swap.attempted.movedim(1, 0))
-        self.accepted.add_((info.swap.attempted & info.swap.accepted).movedim(1, 0))
-        self.moves.add_(math.nan if info.rungs is None else info.rungs.movedim(1, 0))
+        probability, attempted, accepted, moves = self._by_rung
+        probability.add_(info.swap.probability)
+        attempted.add_(info.swap.attempted)
+        accepted.add_(info.swap.attempted & info.swap.accepted)
+        moves.add_(math.nan if info.rungs is None else info.rungs)
         self.steps += 1
 
     def probability_of_pairs(self) -> Tensor:

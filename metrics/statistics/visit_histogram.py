@@ -9,7 +9,7 @@ from metrics.metric import Context, Metric
 from metrics.requirements import require_enumeration
 from metrics.statistics.sums import Sums
 from samplers.kernel import Info
-from targets.spaces import Discrete
+from targets.spaces import Discrete, Space
 
 
 class VisitHistogram(Sums):
@@ -17,23 +17,29 @@ class VisitHistogram(Sums):
 
     If chains move between temperatures, only states at the cold level are counted.
 
+    Args:
+        space: the states; those of the target by default.
+
     Raises:
-        ValueError: if the target's space is not discrete.
+        ValueError: if the space is not discrete.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, space: Space | None = None) -> None:
         super().__init__(context)
-        space = context.target.space
+        space = space or context.target.space
         if not isinstance(space, Discrete):
             raise ValueError(f"a visit histogram needs a discrete space, not {space}")
         self.space = space
         self.counts = self.zeros("counts", context.seeds, space.size, dtype=torch.int64)
         self._first_cell = torch.arange(context.seeds, device=context.device).unsqueeze(-1) * space.size
-        self._one = torch.ones(1, dtype=torch.int64, device=context.device)
+        self._ones: Tensor | None = None
 
     def update(self, step: int, theta: Tensor, info: Info) -> None:
-        cells = (self.space.index(theta) + self._first_cell).flatten()
-        ones = self._one.expand(cells.shape) if info.level is None else info.level.eq(0).flatten().long()
+        index = self.space.index(theta)
+        cells = (index if len(index) == 1 else index + self._first_cell).flatten()
+        if self._ones is None:
+            self._ones = torch.ones_like(cells)
+        ones = self._ones if info.level is None else info.level.eq(0).flatten().long()
         self.counts.view(-1).scatter_add_(0, cells, ones)
         self.steps += 1
 

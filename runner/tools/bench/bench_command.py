@@ -36,6 +36,7 @@ from runner.tools.bench.steps.compiled_steps import compiled_rows
 from runner.tools.bench.steps.entropic_step import entropic_rows
 from runner.tools.bench.steps.gpu_by_proxy import proxy_rows
 from runner.tools.bench.steps.ising_step import ising_rows
+from runner.tools.bench.steps.metric_updates import metric_rows
 from runner.tools.bench.steps.network_step import network_memory_rows, network_rows
 from runner.tools.bench.steps.rbm_step import rbm_rows
 from runner.tools.bench.tempering_round import scaling_rows, tempering_rows
@@ -86,6 +87,7 @@ def _steps(bench: BenchRows, settings: Settings) -> None:
     for chains in (100, 1000):
         tempering_rows(bench, chains)
     rounds = settings.rounds
+    metric_rows(bench, rounds)
     rbm_rows(bench, rounds)
     jax_rows(bench, rounds)
     compiled_rows(bench, rounds)
