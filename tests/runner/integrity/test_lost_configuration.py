@@ -48,7 +48,5 @@ def test_the_reader_of_the_library_warns_once(tmp_path: Path, capsys: pytest.Cap
     said = "cannot be read are left out, such as"
     assert capsys.readouterr().err == f"warning: 2 runs whose config.yaml {said} {second.parent}.\n"
     first.unlink()
-    with pytest.raises(
-        UserError, match=rf"^No config.yaml .* can be read, such as that of {root}"
-    ):
+    with pytest.raises(UserError, match=rf"^No config.yaml .* can be read, such as that of {root}"):
         load_runs(output_root=root)
