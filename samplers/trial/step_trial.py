@@ -80,7 +80,7 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
     if info.evaluations == 0:
         _called(f"{name}.step", check_uncounted, name, kernel, target, state, beta, streams)
     else:
-        check_counted(kernel, target, theta, both, beta)
+        check_counted(kernel, target, state, both, beta)
 
 
 def _called(what: str, function: Callable[..., Any], *arguments: object) -> Any:

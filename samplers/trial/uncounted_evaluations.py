@@ -49,15 +49,15 @@ def check_uncounted(
             )
 
 
-def check_counted(kernel: Kernel, target: Target, theta: Tensor, both: Tensor, beta: Tensor) -> None:
-    """Refuses a kernel whose steps evaluate the target more often for each chain than they report.
+def check_counted(kernel: Kernel, target: Target, state: State, both: Tensor, beta: Tensor) -> None:
+    """Refuses a kernel whose steps from `state` evaluate the target more often than they report.
 
     Not counted are noisy estimates, which are cheaper than an evaluation, evaluations by methods of the
     target itself, and those that all chains share: they are as many beside another seed.
 
     Args:
-        theta: states of one seed ``(*axes, 1, chains, *event_shape)``.
-        both: the same and those of another seed, ``(*axes, 2, chains, *event_shape)``.
+        state: of the chains of one seed, ``(*axes, 1, chains)``.
+        both: where they and those of another seed stand, ``(*axes, 2, chains, *event_shape)``.
 
     Raises:
         ValueError: naming the evaluations counted and those reported.
@@ -65,7 +65,7 @@ def check_counted(kernel: Kernel, target: Target, theta: Tensor, both: Tensor, b
     made, reported = 0.0, 0.0
     # What cannot be watched, such as a target that cannot be copied, is left uncounted.
     with suppress(Exception):
-        made, reported = _made_and_reported(kernel, target, theta, both, beta)
+        made, reported = _made_and_reported(kernel, target, state, both, beta)
     if made - reported > UNEVEN:
         base = getattr(kernel, "base", None)
         name, around = type(kernel).__name__, ""
@@ -78,15 +78,15 @@ def check_counted(kernel: Kernel, target: Target, theta: Tensor, both: Tensor, b
 
 
 def _made_and_reported(
-    kernel: Kernel, target: Target, theta: Tensor, both: Tensor, beta: Tensor
+    kernel: Kernel, target: Target, state: State, both: Tensor, beta: Tensor
 ) -> tuple[float, float]:
     """Evaluations for each chain in a step, on average: those counted, and those reported."""
-    chains = target.space.batch_shape(theta)[len(kernel.axes) :].numel()
-    seen = _spent(kernel, target, theta, beta, [0], FIRST_STEPS)
+    chains = state.log_prob.shape[len(kernel.axes) :].numel()
+    seen = _spent(kernel, target, state, beta, [0], FIRST_STEPS)
     if seen.made / chains - seen.reported <= UNEVEN:
         return seen.made / chains, seen.reported
-    alone = _spent(kernel, target, theta, beta, [0], STEPS)
-    together = _spent(kernel, target, both, beta, [0, 1], STEPS)
+    alone = _spent(kernel, target, state, beta, [0], STEPS)
+    together = _spent(kernel, target, kernel.init(target, both, beta), beta, [0, 1], STEPS)
     made = together.made - alone.made
     if together.certain:
         made -= together.look_ups - alone.look_ups
@@ -110,12 +110,11 @@ class _Spent(NamedTuple):
 
 
 def _spent(
-    kernel: Kernel, target: Target, theta: Tensor, beta: Tensor, seeds: Sequence[int], steps: int
+    kernel: Kernel, target: Target, state: State, beta: Tensor, seeds: Sequence[int], steps: int
 ) -> _Spent:
-    """What steps from `theta` spend."""
+    """What steps from `state` spend."""
     calls: Calls = []
-    watched, streams = watched_target(target, calls), Streams(seeds, "trial", theta.device)
-    state = kernel.init(watched, theta, beta)
+    watched, streams = watched_target(target, calls), Streams(seeds, "trial", state.theta.device)
     made, look_ups, reported, certain = 0, 0, 0, True
     for _ in range(steps):
         calls.clear()
