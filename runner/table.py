@@ -167,7 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--sort",
         metavar="METRIC",
-        help="with runs: the first metric; within each group of comparable runs the best row first",
+        help="with runs: the first metric; within each group of comparable runs the best row first, "
+        "and samplers that are not exact after the exact ones",
     )
     parser.add_argument("--all", action="store_true", help="with runs: all metrics, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)

@@ -20,6 +20,7 @@ import conf
 from runner.execution import signals
 from runner.execution.early_errors import stopped
 from runner.execution.errors import UserError, listed, one_sentence, shortened
+from runner.execution.memory.memory_errors import memory_error
 from runner.execution.override_values import quoted
 from runner.execution.storage_errors import storage_error
 from runner.execution.streams.outputs import guard, status_with_output
@@ -66,7 +67,7 @@ def _reported(command: Callable[[], int]) -> int:
     except Exception as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
-        if (refused := storage_error(error)) is not None:
+        if (refused := storage_error(error) or memory_error(error)) is not None:
             print(f"error: {_visible(str(refused))}", file=sys.stderr)
             return refused.status
         said = shortened(f"{type(error).__name__}: {one_sentence(error)}")

@@ -16,15 +16,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from runner.execution.memory.memory_errors import is_of_memory
 from runner.execution.storage_errors import ABSENT, StorageError, reading_refused
 from runner.files.atomic_files import write_bytes
 from runner.integrity.file_digest import BLANK, KEY, FileState, file_state, with_own_digest
 
 FORMAT = 1
 LONGEST_LINE = 2**16
-
-NO_MEMORY = ("can't allocate memory", "out of memory")
-"""What a RuntimeError of torch says where it gets no memory, of the CPU or of a device."""
 
 
 class UnusableCheckpointError(Exception):
@@ -78,11 +76,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
 def of_the_moment(error: BaseException) -> bool:
     """Whether the disk or the memory refuses now, which says nothing of what is read or restored."""
-    if isinstance(error, StorageError | MemoryError):
-        return True
     if isinstance(error, OSError):
         return not isinstance(error, ABSENT)
-    return isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MEMORY)
+    return isinstance(error, StorageError) or is_of_memory(error)
 
 
 def checkpoint_sources(path: Path) -> list[dict[str, Any]]:

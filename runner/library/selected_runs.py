@@ -11,7 +11,7 @@ from runner.config.output_root import names_root, output_root_word
 from runner.config.output_root import output_root as root_of
 from runner.config.sources.edited_files import forget_files
 from runner.execution.command_line import SEARCH_PATH, with_config_dir
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, counted, warn
 from runner.library.of_experiments import under_experiments
 from runner.report.selection.conditions import chosen_by
 from runner.report.selection.stored_runs import StoredRun, lost_runs, runs_frame, stored_runs
@@ -68,7 +68,8 @@ def load_runs(
 
     ``load_runs("target=mog", "sampler=dmala,acs")`` is what ``python -m runner.table runs target=mog
     sampler=dmala,acs`` shows, and no row where no run fits. ``experiment=NAME`` is about all runs that the
-    experiment needs, also those that another command computed.
+    experiment needs, also those that another command computed. A warning says how many runs are left out
+    because their configuration cannot be read.
 
     Args:
         output_root: where the runs are; by default ``outputs``, or what a condition ``output_root=DIR`` says.
@@ -92,7 +93,11 @@ def load_runs(
     lines = [*with_config_dir([], config_dir), *conditions]
     if output_root is not None:
         lines.append(output_root_word(output_root))
-    return runs_frame(_fitting(lines)[0].runs)
+    found, _ = _fitting(lines)
+    if found.lost:
+        runs, are = counted(len(found.lost), "run"), "is" if len(found.lost) == 1 else "are"
+        warn(f"{runs} whose config.yaml cannot be read {are} left out, such as {found.lost[0].path}.")
+    return runs_frame(found.runs)
 
 
 def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
@@ -106,6 +111,9 @@ def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
     conditions = [line for line in lines if not names_root(line) and line not in hydra]
     stored = stored_runs(root)
     if not stored:
+        if lost := lost_runs(root, stored):
+            said = f"No config.yaml of the runs under output_root={root} can be read"
+            raise UserError(f"{said}, such as that of {lost[0].path}.")
         raise UserError(f"There are no runs under output_root={root}.")
     runs = chosen_by(conditions, under_experiments(stored, conditions, hydra))
     return Selection(root, conditions, runs, lost_runs(root, stored)), len(stored)

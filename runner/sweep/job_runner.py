@@ -24,6 +24,7 @@ from runner.execution.errors import UserError
 from runner.execution.live import heard_by
 from runner.execution.manifest import git, source
 from runner.execution.memory.freed_memory import keep_freed_memory
+from runner.execution.memory.memory_errors import memory_error
 from runner.execution.progress import current
 from runner.execution.storage_errors import StorageError, storage_error
 from runner.execution.streams.outputs import guard
@@ -222,9 +223,9 @@ class _Computation:
         Args:
             repeat: the seeds of the command that computes them; the same by default.
         """
-        error = storage_error(error) or error
         runs = {seed: self.left.pop(seed) for seed in seeds or list(self.left)}
         ids = {seed: folder.run_id for seed, folder in runs.items()}
+        error = storage_error(error) or memory_error(error, self._written, len(runs)) or error
         failure = Failure.of(error, self.overrides, ids, repeat)
         self.outcome.failures.append(failure)
         logger = logger_of(self.config)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
-from samplers.trial.uncounted_evaluations import check_uncounted
+from samplers.trial.uncounted_evaluations import check_counted, check_uncounted
 from targets.checks import described
 from targets.randomness import Streams
 from targets.spaces import Discrete
@@ -67,7 +67,9 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
             raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)
-    _check_seeds(kernel, target, theta, beta, after, info)
+    other = target.initial(tuple(batch), Streams([1], "trial", theta.device))
+    both = torch.cat([theta, other.to(theta)], len(batch) - 2)
+    _check_seeds(kernel, target, both, beta, after, info)
     moved = after
     for _ in range(STEPS - 1):
         if not torch.equal(moved.theta, state.theta):
@@ -77,6 +79,8 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
         _check_place(name, target, moved)
     if info.evaluations == 0:
         _called(f"{name}.step", check_uncounted, name, kernel, target, state, beta, streams)
+    else:
+        check_counted(kernel, target, state, both, beta)
 
 
 def _called(what: str, function: Callable[..., Any], *arguments: object) -> Any:
@@ -105,13 +109,11 @@ def _check(
 
 
 def _check_seeds(
-    kernel: Kernel, target: Target, theta: Tensor, beta: Tensor, alone: State, info: Info
+    kernel: Kernel, target: Target, both: Tensor, beta: Tensor, alone: State, info: Info
 ) -> None:
-    """Whether the first step from `theta` is the same where another seed shares the batch."""
-    name, batch = type(kernel).__name__, tuple(target.space.batch_shape(theta))
-    axis = len(batch) - 2
-    other = target.initial(batch, Streams([1], "trial", theta.device))
-    both, streams = torch.cat([theta, other.to(theta)], axis), Streams([0, 1], "trial", theta.device)
+    """Whether the first step is the same where another seed shares the batch, as in `both`."""
+    name, axis = type(kernel).__name__, alone.log_prob.dim() - 2
+    streams = Streams([0, 1], "trial", both.device)
     state = _called(f"{name}.init", kernel.init, target, both, beta)
     together, found = _called(f"{name}.step", kernel.step, target, state, beta, streams)
     parts = {

@@ -28,9 +28,15 @@ def failure(error: BaseException) -> str:
         said = f"its code calls sys.exit({error.code!r})"
     else:
         said = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": .")
+    where = own_line(error)
+    return f"{said} ({where})" if where else said
+
+
+def own_line(error: BaseException) -> str:
+    """The last line outside of this project and of libraries that `error` came from, or nothing."""
     theirs = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith((*OURS, STANDARD, "<")) and "site-packages" not in frame.filename
     ]
-    return f"{said} ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else said
+    return f"{Path(theirs[-1].filename).name}, line {theirs[-1].lineno}" if theirs else ""

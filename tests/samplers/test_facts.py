@@ -14,6 +14,7 @@ from runner.tools.exactness.enumerable_targets import SPACES, log_quadratic, sma
 from runner.tools.exactness.kernel_variants import variants
 from runner.tools.exactness.small_tours import SmallTours
 from samplers.kernel import Kernel
+from samplers.trial.step_trial import try_step
 from samplers.tuning.tunable import fixed
 from targets.lattice.ising import Ising
 from targets.randomness import Streams
@@ -99,3 +100,12 @@ def test_spaces_costs_and_exactness_are_as_the_docstring_says(name: str) -> None
         if name != "ground_truth_draws":  # its draws come with a trained model
             target = targets()[kind]
             assert evaluations(kernel, target) == said(entry, target, kernel), kind
+
+
+@pytest.mark.parametrize("name", sorted(set(CONF.names("sampler")) - {"ground_truth_draws"}))
+def test_each_passes_the_trial_that_counts_its_evaluations(name: str) -> None:
+    kernel, one = kernels()[name], torch.ones((), dtype=torch.float64)
+    for kind in served(kernel):
+        target = targets()[kind]
+        for tried in (kernel, kernel.prepared(target, one)):
+            try_step(tried, target, target.initial((*tried.axes, 1, 2), Streams([0], "facts")), one)

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from metrics import run_chains
 from samplers import DMALA, Info, ParallelTempering, SimulatedTempering, State
-from samplers.choice import choose
 from samplers.kernel import Kernel, evaluate
 from samplers.trial.step_trial import try_step
 from targets import Bernoulli4, Binary, FunctionTarget, LogQuadratic, Ordinal, Real, Streams, Target
@@ -175,52 +174,6 @@ def test_a_right_step_passes_with_replicas_too() -> None:
     kernel = ParallelTempering(DMALA(0.5), beta)
     one = torch.ones((), dtype=torch.float64)
     try_step(kernel, target, target.initial((3, 1, 2), Streams([0], "start")), one)
-
-
-class Uncounted(Kernel):
-    """A kernel that reports no evaluations; `ask` says what it does with the target."""
-
-    def __init__(self, ask: str) -> None:
-        self.ask = ask
-
-    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
-        return evaluate(target, theta, gradient=False)
-
-    def step(self, target: Target, state: State, beta: Tensor, generator: Any) -> tuple[State, Info]:
-        flip = uniform(generator, state.log_prob.shape, (5,), like=state.theta) < 0.3
-        proposed = torch.where(flip, 1.0 - state.theta, state.theta)
-        jump, certain = flip.sum(-1).double(), torch.ones_like(state.log_prob)
-        if self.ask == "log_prob":
-            after = evaluate(target, proposed, gradient=False)
-            ratio = after.log_prob - state.log_prob
-            chance = uniform(generator, state.log_prob.shape, (), like=state.theta)
-            after = choose(chance.log() < ratio, after, state)
-            return after, Info((chance.log() < ratio).double(), jump, 0)  # 1 wherever it was accepted
-        if self.ask == "log_prob_and_grad":
-            return State(proposed, target.log_prob_and_grad(proposed)[0]), Info(certain, jump, 0)
-        if self.ask == "probabilities":
-            assert isinstance(target, Listed)
-            target.probabilities()
-        return evaluate(target, proposed, gradient=False), Info(certain, jump, 0)
-
-
-class Listed(LogQuadratic):
-    """A target that evaluates itself to list its probabilities."""
-
-    def probabilities(self) -> Tensor:
-        return self.log_prob(self.space.states().to(self.like())).softmax(0)
-
-
-@pytest.mark.parametrize("ask", ["log_prob", "log_prob_and_grad"])
-def test_evaluations_that_are_not_counted_are_refused(ask: str) -> None:
-    said = rf"^Uncounted.step must count its evaluations .* in Info.evaluations, it called {ask} and gave 0$"
-    with pytest.raises(ValueError, match=said):
-        run_chains(Listed(d=5), Uncounted(ask), chains=2, steps=10)
-
-
-@pytest.mark.parametrize("ask", ["nothing", "probabilities"])
-def test_the_log_density_of_what_was_drawn_without_it_is_no_evaluation(ask: str) -> None:
-    assert run_chains(Listed(d=5), Uncounted(ask), chains=2, steps=10).evaluations[-1] == 0
 
 
 class Gradient(DMALA):

@@ -43,7 +43,8 @@ def show_grid(
     Numbers that have no room beside their intervals stand above them; no digit is cut.
 
     Args:
-        sort: a metric, which comes first, and by which the lines of a problem are sorted, the best first.
+        sort: a metric, which comes first, and by which the lines of a problem are sorted: the best first,
+            samplers that are not exact after those that are.
         everything: prints all metrics, however wide the page.
 
     Raises:
@@ -164,18 +165,21 @@ def _setting(value: object, key: str, inexact: bool) -> Text:
 def _rows(grid: Grid, summary: Summary, column: str, sort: str | None) -> list[str]:
     """The rows that have a run in `column`, sorted; those without a value come last.
 
-    Before them come those with a value of some of their seeds, which is compared with nothing.
+    Before them come those with a value of some of their seeds, which is compared with nothing, and before
+    these the rows that no best is chosen from: samplers that are not exact, and rows for reference.
     """
     present = [row.row for row in grid.shape.rows if grid.results.at(row.row, column)]
     if sort is None:
         return present
-    sign = -1.0 if grid.shape.metric(sort).direction is Direction.max else 1.0
+    direction = grid.shape.metric(sort).direction
+    sign = -1.0 if direction is Direction.max else 1.0
 
     def place(row: str) -> tuple[int, float]:
         entry = summary.at(sort, row, column)
         if entry.interval is None:
-            return 2, 0.0
-        return int(entry.without_value > 0), sign * entry.interval.mean
+            return 3, 0.0
+        ranked = direction is Direction.none or (entry.exact and grid.shape.row(row).role is Role.sampler)
+        return 2 if entry.without_value else 0 if ranked else 1, sign * entry.interval.mean
 
     return sorted(present, key=place)
 

@@ -11,7 +11,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from runner.config.experiments.same_jobs import NO_PART
-from runner.config.run_settings import METRIC, TUNING, Settings, absence_tells, value_shown
+from runner.config.run_settings import CLASS, METRIC, TUNING, Settings, absence_tells, value_shown
 from runner.execution.errors import UserError
 from runner.report.figure_shape import Role
 from runner.report.runs.experiment_run import IMAGES, Run, drawn_by_reference
@@ -114,7 +114,7 @@ def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
     Args:
         across: see `grid_of`.
     """
-    varied = varied_keys([run.settings for run in runs])
+    varied = varied_keys(_with_our_metrics(runs))
     inner = [key for key in varied if _of_sampler(key) and key != across]
     outer = [key for key in varied if key not in inner]
     if STEPS in outer and lengths_at_equal_cost(runs, inner, outer):
@@ -127,6 +127,19 @@ def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
         settings[column] = {key: value_shown(run.settings, key) for key in outer}
         labels.append((row, column))
     return Places([*outer, *inner], labels, settings)
+
+
+def _with_our_metrics(runs: Sequence[StoredRun]) -> list[Settings]:
+    """The settings of `runs`; where a metric is of ours and in others of their own, its class is None."""
+    own = {
+        key for run in runs for key in run.settings if key.startswith(f"{METRIC}.") and key.endswith(CLASS)
+    }
+    found = []
+    for run in runs:
+        lacking = own - run.settings.keys()
+        measured = (run.config.get(METRIC) or {}) if lacking else {}
+        found.append({**{key: None for key in lacking if key.split(".")[1] in measured}, **run.settings})
+    return found
 
 
 def varied_keys(settings: Sequence[Settings]) -> list[str]:

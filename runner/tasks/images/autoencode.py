@@ -35,11 +35,11 @@ CHUNK = 500
 
 def autoencoded(config: DictConfig, seed: int, store: Store, problems: Problems) -> RunResult:
     """The result of `runner.tasks.images.autoencode_task.Autoencode.run`."""
-    started = time.monotonic()
     data, _, _ = data_of_target(config)
     images = images_of(config, seed, store, problems)
     settings = autoencoder_settings(config, data, len(images.pixels))
     networks, fitting, notes = autoencoders(images, settings, seed, config)
+    started = time.monotonic()
     like = next(networks[0].parameters())
     testing = test_settings(config, data)
     clean = shown_images(data, testing.test).to(device=like.device)

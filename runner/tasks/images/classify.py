@@ -105,11 +105,11 @@ def probabilities(network: LeNet5, images: Tensor) -> Tensor:
 
 def classified(config: DictConfig, seed: int, store: Store, problems: Problems) -> RunResult:
     """The result of `runner.tasks.images.classify_task.Classify.run`."""
-    started = time.monotonic()
     data, name, binarisation = data_of_target(config)
     labels = labels_of(data, name, config.data.root, verifies(config))
     images = images_of(config, seed, store, problems)
     network = classifier(data, labels, name, binarisation, config, store)
+    started = time.monotonic()
     found = network.probabilities(images.pixels)
     number = len(labels.names)
     shares, real = class_shares(found.argmax(-1), number), class_shares(labels.train, number)

@@ -47,8 +47,8 @@ class Images:
     Attributes:
         pixels: zeros and ones, uint8, ``(n, height, width)``.
         folder: where they lie, and the networks that are fitted to them.
-        report: target, sampler, steps, evaluations, seconds, exact, axes, notes, model, the `values`
-            measured while they were made, and the `tuning` of a sampler.
+        report: target, sampler, steps, evaluations, seconds, wall_seconds, exact, axes, notes, model, the
+            `values` measured while they were made, and the `tuning` of a sampler.
     """
 
     pixels: Tensor
@@ -66,11 +66,14 @@ class Images:
         """The result of a task that used them: its `values` beside those of the images.
 
         Args:
-            seconds: that the task took beyond making the images.
-            started: `time.monotonic()` at its start.
+            seconds: that its fits to the images took.
+            started: `time.monotonic()` when images and networks were there: the first process that asks makes
+                them, and may train and tune for it, the others read them or wait.
             notes: footnotes to the task's values; those of the images join them.
         """
         made = self.report
+        # Images of earlier versions do not say how long they took with measuring.
+        wall = float(made.get("wall_seconds", made["seconds"])) + seconds + time.monotonic() - started
         seconds += float(made["seconds"])
         record = Measurement(made["steps"], made["evaluations"], seconds, {**made["values"], **values})
         return RunResult(
@@ -78,7 +81,7 @@ class Images:
             sampler=made["sampler"],
             seed=seed,
             records=[record],
-            wall_seconds=time.monotonic() - started,
+            wall_seconds=wall,
             exact=made["exact"],
             axes=made["axes"],
             notes=[*made["notes"], *notes],
@@ -167,6 +170,7 @@ def _sampled(run: Sampling, seed: int) -> tuple[Tensor, dict[str, Any]]:
     return draws.images(0).cpu(), {
         **{name: getattr(result, name) for name in ("target", "sampler", "exact", "model")},
         **{"steps": last.step, "evaluations": last.evaluations, "seconds": last.seconds},
+        "wall_seconds": result.wall_seconds,
         "axes": list(result.axes),
         "notes": list(result.notes),
         "values": {name: value for name, value in last.values.items() if math.isfinite(value)},

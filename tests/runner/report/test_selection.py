@@ -680,3 +680,34 @@ def test_sorting_by_a_metric_without_a_direction_shows_it() -> None:
     grid = cast(Grid, SimpleNamespace(shape=SimpleNamespace(metrics=metrics)))
     for sort, shown in ((None, ["kl"]), ("acceptance", ["acceptance", "kl"]), ("kl", ["kl"])):
         assert [metric.metric for metric in grid_lines._metrics(grid, sort, everything=False)] == shown
+
+
+def test_a_metric_of_ours_and_one_of_the_users_own_share_no_line() -> None:
+    """A line averaged runs of both; runs of other metrics may share one."""
+    given = ["target=bernoulli4", "sampler=gibbs"]
+    own = [*given, "metric=tv", "metric.tv._target_=mine.TV"]
+    composed = [compose(lines) for lines in ([*given, "metric=tv"], [*given, "metric=kl"], own)]
+    configs: list[Any] = [OmegaConf.to_container(each) for each in composed]
+    runs = [SimpleNamespace(config=each, settings=flat_settings(each)) for each in configs]
+    places = places_of(cast(Any, runs))
+    assert places.keys == ["metric.tv._target_"]
+    ours, other, theirs = places.labels
+    assert ours == other == ("gibbs", "bernoulli4")
+    assert theirs == ("gibbs", "bernoulli4, tv._target_=mine.TV")
+    assert places_of(cast(Any, runs[1:])).keys == []
+
+
+def test_sorted_lines_of_samplers_that_are_not_exact_follow_the_exact_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are compared with the best and never it, and stood above the row that is marked as the best."""
+    samplers = "sampler=gibbs,dmala,dula,exact_draws"
+    finished(tmp_path, "-m", "target=bernoulli4", samplers, "metric=jump", "task.steps=40")
+    for sort, order in {
+        "jump": ["dmala", "gibbs", "dula†", "exact_draws"],
+        "evaluations": ["exact_draws", "dmala", "dula†", "gibbs"],
+    }.items():
+        capsys.readouterr()
+        assert table.main(["runs", f"output_root={tmp_path}", "--sort", sort]) == 0
+        lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert [line[0] for line in lines[2:6]] == order

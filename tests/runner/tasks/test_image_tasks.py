@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,26 @@ def test_tasks_share_the_images_and_networks_of_one_sampling(
     assert len({values["pixel_mean"] for values in by_input.values()}) == 1
     for kind in ("images", "models"):
         assert len(list((classified / kind).iterdir())) == 1
+
+
+@pytest.mark.parametrize("task", [AUTOENCODE, CLASSIFY], ids=["autoencode", "classify"])
+def test_the_time_of_a_run_is_the_same_for_who_makes_the_images_and_who_reads_them(
+    task: tuple[str, ...], call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It held the training of the model, of the classifier and the writing of images where it came first."""
+    passed, clock, make = 0.0, time.monotonic, sampled_images._make
+
+    def slow(*arguments: Any) -> None:
+        nonlocal passed
+        make(*arguments)
+        passed += 1000.0
+
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + passed)
+    monkeypatch.setattr(sampled_images, "_make", slow)
+    assert call(*task).status == 0
+    assert passed == 1000.0
+    found = summary()
+    assert found["seconds"] <= found["wall_seconds"] < 500.0
 
 
 def test_grey_test_images_are_shown_and_wanted_back(autoencoded: Path, call: Call) -> None:

@@ -69,7 +69,7 @@ class Level(SimulatedTempering):
         cold, _ = self.base.step(target, replace(state, aux={}), beta, generator)
         stays = after.aux[LEVEL] == state.aux[LEVEL]
         theta = torch.where(stays.unsqueeze(-1), cold.theta, after.theta)
-        return replace(evaluate(target, theta, gradient=True), aux=after.aux), info
+        return replace(evaluate(target, theta, gradient=True), aux=after.aux), replace(info, evaluations=3)
 
 
 class Faster(DMALA):
