@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.golden.expectation import Expected, differences, load, save
-from tests.golden.reading import Result, flat, is_time
+from tests.golden.reading import Result, flat, is_time, tuned
 
 MACHINE = {"cpu": "one", "instructions": "AVX2", "torch": "2"}
 RESULT: Result = {
@@ -69,3 +69,10 @@ def test_times_are_left_out() -> None:
     assert flat(said) == {"report.barrier": [1.0], "history.0.loss": 1.0}
     assert is_time("seconds_per_step")
     assert not is_time("steps_to_threshold")
+
+
+def test_sentences_of_a_tuning_are_left_out() -> None:
+    report = {"reached_acceptance": [0.7], "warnings": ["at 11.9 it is 0.70"]}
+    said = {"evaluations": 30, "hyperparameters": {"step_size": 11.9}, "report": report, "sampler": "ab"}
+    kept = {"evaluations": 30, "hyperparameters.step_size": 11.9, "report.reached_acceptance": [0.7]}
+    assert tuned(said) == kept
