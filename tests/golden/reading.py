@@ -34,6 +34,9 @@ LABELS = ("seed", "target", "sampler", "steps", "evaluations", "batch", "exact",
 TUNING = ("evaluations", "hyperparameters", "report")
 """What is kept of tuning; it is in a run's summary and in the file that runs share."""
 
+SENTENCES = ("report.warnings",)
+"""What is left out of it: sentences, which may be worded anew."""
+
 NUMBERS = ("mean", "lo", "hi", "n", "sd", "p_value")
 """The columns of a table that hold what was measured."""
 
@@ -78,7 +81,8 @@ def run(root: Path, name: str) -> Result:
 
 def tuned(said: Mapping[str, Any]) -> Section:
     """What tuning found, and what it cost."""
-    return flat({key: said[key] for key in TUNING})
+    found = flat({key: said[key] for key in TUNING})
+    return {name: value for name, value in found.items() if name not in SENTENCES}
 
 
 def tuning_results(root: Path) -> list[Section]:

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from tests.golden import expectation
-from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, is_solved
+from tests.golden.cases import CASES, EXPERIMENT_GROUP, EXPERIMENTS, is_sensitive, is_solved
 from tests.golden.computing import GoldenError, StoppedError, compute, compute_experiment, temporary_folder
 from tests.golden.expectation import FOLDER, Expected, differences
 from tests.golden.machine import commit, described, machine, same
@@ -120,8 +120,9 @@ def compare(pattern: str, folder: Path, *, permanent: bool = False) -> int:
             print(
                 f"{each.name}: recorded on another machine ({described(expected.machine)})", file=sys.stderr
             )
-        tolerance = expected.tolerance(solved=is_solved(each.name))
-        for difference in differences(each.name, expected.result, each.result, tolerance):
+        kind = {"solved": is_solved(each.name), "sensitive": is_sensitive(each.name)}
+        closeness = expected.closeness(here, **kind)
+        for difference in differences(each.name, expected.result, each.result, closeness):
             found += 1
             print(difference, flush=True)
     print(f"{cases} cases compared, {found} differences.")
