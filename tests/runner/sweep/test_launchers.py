@@ -120,9 +120,7 @@ def test_slurm_with_submitits_local_executor(basic: pd.DataFrame, tmp_path: Path
 
 def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> None:
     """submitit says so by a signal, and its handler ends the job: that is no failure of its runs."""
-    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
-    long = ["task.steps=30000", "sampler=gibbs", "seed=0", "metric=[tv]"]
-    running = submitted(tmp_path, *long)
+    running = submitted(tmp_path, "task.steps=30000", "sampler=gibbs", "seed=0", "metric=[tv]")
     os.kill(at_work(tmp_path, running), signal.SIGUSR2)
     said, errors = running.communicate(timeout=100)
     assert (running.returncode, "1 run done." in said) == (0, True), errors
@@ -130,13 +128,30 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
     manifest = json.loads(next(tmp_path.glob("runs/*/manifest.json")).read_text())
     assert manifest["command"].startswith("python -m runner -m target=bernoulli4 ")
     assert len(manifest["attempts"]) == 2
-    (log,) = tmp_path.glob("**/*_log.err")
-    assert "is preempted" in log.read_text() + "".join(p.read_text() for p in tmp_path.glob("**/*_log.out"))
+    assert "is preempted" in logs(tmp_path)
+
+
+def test_a_signal_to_a_job_that_still_imports_is_not_lost(tmp_path: Path) -> None:
+    """Preempted before submitit had its handler, a job was killed by the signal, and its runs failed."""
+    running = submitted(tmp_path, "sampler=gibbs", "seed=0")
+    os.kill(beginning(tmp_path, running), signal.SIGUSR2)
+    said, errors = running.communicate(timeout=100)
+    assert (running.returncode, "1 run done." in said) == (0, True), errors
+    assert re.search(r"is preempted(?s:.*)Requeued job", logs(tmp_path))
+
+
+def beginning(output: Path, running: subprocess.Popen[str]) -> int:
+    """The process of submitit's job below `output`, as it says its first word."""
+    while running.poll() is None:
+        if (found := re.search(r"Starting with .*job_id=(\d+)", logs(output))) is not None:
+            # A job's id is that of the process that started it.
+            return int(Path(f"/proc/{found[1]}/task/{found[1]}/children").read_text())
+        time.sleep(0.01)
+    raise AssertionError(running.communicate())
 
 
 def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
     """The others are awaited; the lost job is named, and that another was stopped."""
-    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     long = ["task.steps=20000", "sampler=gibbs,random_walk,dmala", "seed=0", "metric=[tv]"]
     running = submitted(tmp_path, *long)
     os.kill(lost := at_work(tmp_path, running), signal.SIGKILL)
@@ -153,6 +168,7 @@ def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
 
 def submitted(output: Path, *overrides: str) -> subprocess.Popen[str]:
     """The sweep under way by submitit's own executor, in a process that a signal can be sent to."""
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     return subprocess.Popen(
         [sys.executable, "-m", "runner", *SWEEP, *overrides, f"output_root={output}", LOCAL],
         cwd=output,
@@ -161,6 +177,10 @@ def submitted(output: Path, *overrides: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def logs(output: Path) -> str:
+    return "".join(path.read_text() for path in sorted(output.glob("**/*_log.*")))
 
 
 def at_work(output: Path, running: subprocess.Popen[str], but: int = 0) -> int:
