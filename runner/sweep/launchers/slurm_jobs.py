@@ -38,7 +38,8 @@ def signals_held_back() -> Iterator[None]:
     def command(executor: LocalExecutor | SlurmExecutor) -> str:
         return f"{executor.python} -u -c {shlex.quote(BEGIN)} {shlex.quote(str(executor.folder))}"
 
-    name, kinds = "_submitit_command_str", (LocalExecutor, SlurmExecutor)
+    name = "_submitit_command_str"
+    kinds: tuple[type[Any], ...] = (LocalExecutor, SlurmExecutor)
     before = [vars(kind)[name] for kind in kinds]
     for kind in kinds:
         setattr(kind, name, property(command))
