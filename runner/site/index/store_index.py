@@ -48,8 +48,8 @@ class Index:
 
     def save(self, path: Path) -> None:
         """Writes the index; a reader sees the old one or the new one, also where two processes write."""
-        content = {"version": self.version, "pages": self.pages, "kept": self.kept}
-        content["runs"] = [vars(entry) for entry in self.runs.values()]
+        runs = [vars(entry) for entry in self.runs.values()]
+        content = {"version": self.version, "pages": self.pages, "kept": self.kept, "runs": runs}
         temporary = path.with_name(f"{path.name}.{os.getpid()}.partial")
         temporary.write_text(json.dumps(content))
         temporary.replace(path)
