@@ -31,7 +31,7 @@ def jobs_of_submitit() -> Iterator[None]:
 
 @contextmanager
 def signals_held_back() -> Iterator[None]:
-    """While it lasts, the jobs that submitit makes keep the signal of a time limit until they can obey."""
+    """While it lasts, the jobs that submitit makes keep signals until they can obey."""
     from submitit.local.local import LocalExecutor
     from submitit.slurm.slurm import SlurmExecutor
 
