@@ -50,8 +50,8 @@ def main(argv: Sequence[str]) -> int:
     if not (args.multirun or args.cfg or args.help):
         check_keys_of_one_job(parse(lines))
     request = requested(lines, multirun=args.multirun)
-    if args.cfg == "job":
-        return _show_configuration(request, args.package, resolve=args.resolve)
+    if args.cfg in ("job", "all"):
+        return _show_configuration(request, args.package, resolve=args.resolve, whole=args.cfg == "all")
     if args.help or args.cfg:
         return _hydra([*request.hydra, *request.plans[0].overrides], args)
 
@@ -104,15 +104,19 @@ def _search(lines: Sequence[str], *, dry: bool) -> int:
     return run_search(search)
 
 
-def _show_configuration(request: Request, package: str | None, *, resolve: bool) -> int:
-    """Prints the configuration that would run, or what stands in it at the key `package`."""
+def _show_configuration(request: Request, package: str | None, *, resolve: bool, whole: bool) -> int:
+    """Prints the configuration that would run, or what stands in it at the key `package`.
+
+    Args:
+        whole: whether Hydra's own settings are in it, too.
+    """
     from omegaconf import OmegaConf
 
-    from runner.config.compose import compose, one_sentence_errors
+    from runner.config.compose import compose, compose_all, one_sentence_errors
     from runner.config.overrides import flattened
     from runner.execution.errors import nearest
 
-    job = compose([*request.hydra, *request.plans[0].overrides])
+    job = (compose_all if whole else compose)([*request.hydra, *request.plans[0].overrides])
     if package is None or package == "_global_":
         print(OmegaConf.to_yaml(job, resolve=resolve))
         return 0

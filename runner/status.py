@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     number = sum(each.left for each in standings)
     if number:
         with Progress():
-            will = left(standings)
+            will = left(standings, briefly=True)
         runs = "1 run is" if number == 1 else f"{number} runs are"
         known = f": about {duration(will.seconds)} in one process{will.training}"
         time = known if will.untried < number else ""

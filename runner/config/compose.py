@@ -126,6 +126,13 @@ def compose(overrides: Sequence[str]) -> DictConfig:
     return folded(composed(overrides))
 
 
+def compose_all(overrides: Sequence[str]) -> DictConfig:
+    """Like `compose`, with Hydra's own settings at the key `hydra`."""
+    initialise()
+    with one_sentence_errors():
+        return folded(hydra_compose(CONFIG, list(overrides), return_hydra_config=True))
+
+
 def composed(overrides: Sequence[str]) -> DictConfig:
     """Like `compose`, with the group `tempering` still beside the sampler."""
     initialise()

@@ -21,6 +21,14 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
 TIME_LIMIT = signal.SIGUSR2
 """With it submitit announces that Slurm's time limit is near, or that the job is preempted."""
 
+HELD_BACK = (TIME_LIMIT, signal.SIGTERM)
+"""Signals that end a process of a launcher which has handlers for them only once it has imported."""
+
+_NAMES = ", ".join(f"signal.{each.name}" for each in HELD_BACK)
+
+HOLD_BACK = f"import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [{_NAMES}])"
+"""Python for the first line of such a process; `listen_for_launcher` lets them come."""
+
 Handler = Callable[[int, FrameType | None], object]
 
 
@@ -85,11 +93,16 @@ def _handle(handler: Handler) -> None:
 
 
 def listen_for_launcher() -> None:
-    """Obeys the signal of a launcher that has a handler for it, which `hand_back` then calls."""
+    """Obeys the signal of a launcher that has a handler for it, which `hand_back` then calls.
+
+    Raises:
+        Interrupted: if one came while the process was being started, which held it back (`HOLD_BACK`).
+    """
     handler = signal.getsignal(TIME_LIMIT)
     if callable(handler) and handler is not _stop:
         _stop.launcher = handler
         signal.signal(TIME_LIMIT, _stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
 
 
 def hand_back() -> str:

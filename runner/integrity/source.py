@@ -47,15 +47,24 @@ def mixture(sources: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def tuned_elsewhere(sources: Iterable[Mapping[str, Any]], tuning: Mapping[str, Any] | None) -> list[str]:
-    """A note for results of `sources` whose hyperparameters other source code has found; empty for none.
+def made_elsewhere(
+    sources: Iterable[Mapping[str, Any]],
+    tuning: Mapping[str, Any] | None,
+    training: Mapping[str, Any] | None,
+) -> list[str]:
+    """Notes for results of `sources` that rest on what other source code has made; empty for none.
 
     Args:
         tuning: of the run, with the `sources` of its pilot; None where nothing was tuned.
+        training: of its model, with the `sources` of that; None where none was trained or it does not say.
     """
     own = {source.get("source") for source in sources}
-    pilots = (tuning or {}).get("sources") or []
-    others = [named(source) for source in pilots if source.get("source") not in own]
-    if not others:
-        return []
-    return [f"at least one run has hyperparameters that other source code found: {', '.join(others)}"]
+    notes = []
+    for made, said in (
+        (tuning, "hyperparameters that other source code found"),
+        (training, "a model that other source code trained"),
+    ):
+        others = [named(each) for each in (made or {}).get("sources") or [] if each.get("source") not in own]
+        if others:
+            notes.append(f"at least one run has {said}: {', '.join(others)}")
+    return notes

@@ -28,8 +28,9 @@ UNSUMMARISED = ("metrics", *AXES)
 """Entries of a summary that the history gives."""
 
 
-STALE = "history_seconds"
-"""Entry of a summary that says of which steps the history has other seconds than the run."""
+STALE, OTHER = "history_seconds", "history_values"
+"""Entries of a summary that say up to which step the history has other seconds, or other values, than the
+run."""
 
 
 @dataclass
@@ -42,6 +43,8 @@ class OpenRun:
         said: the last that was said of each step, and of each iteration of the training.
         pictures: those of the last step that had some.
         stale: the last step of which W&B has the seconds of an attempt that was given up.
+        before: of a run that goes on, what W&B has of the metrics at its last step.
+        other: whether these are others now, as after a change of the source code.
     """
 
     run: Any
@@ -55,6 +58,8 @@ class OpenRun:
     trained: dict[int, Mapping[str, float]] = field(default_factory=dict)
     pictures: tuple[int, Making] | None = None
     stale: int | None = None
+    before: dict[str, float] = field(default_factory=dict)
+    other: bool = False
 
     @classmethod
     def of(cls, run: Any, config: Mapping[str, Any], anew: Callable[[], Any] | None = None) -> OpenRun:
@@ -64,6 +69,7 @@ class OpenRun:
             opened.step = _number(run.summary.get("step"))
             opened.iteration = _number(run.summary.get("training/iteration"))
             opened.seconds[opened.step] = _number(run.summary.get("seconds"))
+            opened.before = _last_values(run.summary)
         for axis in AXES:
             run.define_metric(axis)
         return opened
@@ -76,6 +82,9 @@ class OpenRun:
         seconds, known = values.get("seconds"), self.seconds.get(step)
         if seconds is not None and known is not None and not math.isclose(seconds, known, rel_tol=1e-9):
             self.stale = step if self.stale is None else max(self.stale, step)
+        # Of earlier steps W&B has rows alone, which its client does not read.
+        had = self.before if step == self.step else {}
+        self.other |= any(_differ(had.get(name), value) for name, value in values.items() if name not in AXES)
         if step <= self.step:
             return
         if seconds is not None:
@@ -108,7 +117,8 @@ class OpenRun:
         own = {key: value for key, value in summary.items() if key not in UNSUMMARISED}
         if self.stale is not None and not failed:
             if self.anew is None:
-                own[STALE] = f"of an earlier attempt up to step {self.stale}; metrics.csv has the run's"
+                said = f"of an earlier attempt up to step {self.stale}; metrics.csv has the run's"
+                own |= {STALE: said, **({OTHER: said} if self.other else {})}
             else:
                 self._write_again(self.anew)
         missing = {name: None for name, value in (summary.get("metrics") or {}).items() if value is None}
@@ -141,6 +151,17 @@ class OpenRun:
 def _images(pictures: Making | None) -> list[tuple[str, wandb.Image]]:
     """The pictures, where there are any, as W&B takes them, by name."""
     return [(name, wandb.Image(image_of(each))) for name, each in (pictures() if pictures else {}).items()]
+
+
+def _last_values(summary: Any) -> dict[str, float]:
+    """The last value of each metric in the summary of a run that goes on."""
+    found = dict(summary).items()
+    lasts = {str(name): each.get("last") if hasattr(each, "get") else each for name, each in found}
+    return {name: float(each) for name, each in lasts.items() if isinstance(each, int | float)}
+
+
+def _differ(one: float | None, other: float) -> bool:
+    return one is not None and other == other and not math.isclose(one, other, rel_tol=1e-6)
 
 
 def _number(value: Any) -> float:

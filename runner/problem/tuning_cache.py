@@ -51,7 +51,7 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     tunable = problem.tunable
     if tunable is None:
         return problem, None
-    path = store.tuning(tuning_id(problem.config, problem.device.type))
+    path = _place(problem, store)
     result = compute_once(path.with_suffix(".lock"), partial(_read, path), lambda: _make(problem, path))
     for sentence in (result["report"] or {}).get(WARNINGS, ()):
         warn(f"tuning {label(problem.config, 'sampler')} to {_target(problem)}: {sentence}.")
@@ -61,6 +61,24 @@ def tuned(problem: Problem, store: Store) -> tuple[Problem, dict[str, Any] | Non
     except UserError as error:
         raise RunError(str(error)) from error
     return problem, {"artefact": path.stem, **result}
+
+
+def _place(problem: Problem, store: Store) -> Path:
+    return store.tuning(tuning_id(problem.config, problem.device.type))
+
+
+def tuned_for_trial(problem: Problem) -> tuple[Problem, float]:
+    """`problem` with a kernel tuned as its runs are, or about so where no pilot has been run; writes nothing.
+
+    Also gives the seconds of the pilot.
+    """
+    assert problem.tunable is not None
+    if (kept := _read(_place(problem, Store(problem.config.output_root)))) is not None:
+        hyperparameters, seconds = kept["hyperparameters"], float(kept["seconds"] or 0.0)
+    else:
+        found, seconds = tuning_trial(problem)
+        hyperparameters = found.hyperparameters
+    return problem.with_kernel(problem.tunable.kernel_at(hyperparameters)), seconds
 
 
 def tuning_trial(problem: Problem) -> tuple[TuningResult, float]:

@@ -66,7 +66,7 @@ class Report:
         places = experiments.places
         made_of = short_hash({run_id: [place.key for place in own] for run_id, own in places.items()})
         if changed or self._fresh or self.index.pages.get(RUNS) != made_of:
-            commands = {str(run.about.get("command")) for run in runs.values()}
+            commands = dict.fromkeys(str(run.about.get("command")) for run in runs.values())
             names = {command: command_name(command) for command in commands}
             shards = sorted(self.index.kept.get("shards", []))
             t = t_quantiles(self.index)

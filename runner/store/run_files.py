@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
@@ -13,7 +15,9 @@ from omegaconf import DictConfig
 from metrics.reserved_names import reserved
 from runner.execution.errors import UserError
 from runner.execution.manifest import new_manifest, now
-from runner.integrity.source import mixture, tuned_elsewhere
+from runner.execution.storage_errors import StorageError
+from runner.files.atomic_files import read_json
+from runner.integrity.source import made_elsewhere, mixture
 from runner.store.arrays.pictures import stored_pictures
 from runner.store.logger_protocol import Logger
 from runner.store.run_folder import RunFolder
@@ -118,12 +122,23 @@ def finish_run(
     """
     rows = rows_of(result, folder.run_id, config.experiment or "")
     summary = summary_of(result, folder.run_id) | about
-    summary["notes"] += mixture(about["sources"]) + tuned_elsewhere(about["sources"], result.tuning)
+    summary["notes"] += mixture(about["sources"])
+    summary["notes"] += made_elsewhere(about["sources"], result.tuning, _training(result.model))
     folder.finish(rows, summary, manifest | {"finished": now()}, result.files)
     for record in result.records:
         pictures = partial(stored_pictures, folder.path) if record is result.records[-1] else None
         logger.log(folder.run_id, record.step, {"seconds": record.seconds, **_values(record)}, pictures)
     logger.finish(folder.run_id, summary)
+
+
+def _training(model: str | None) -> dict[str, Any] | None:
+    """The report of the training beside a model's file; None where there is none that can be read."""
+    if model is None:
+        return None
+    path = Path(model)
+    with suppress(StorageError):  # a note is no reason to lose a finished run
+        return read_json((path if path.is_dir() else path.parent) / "model.json")
+    return None
 
 
 def rows_of(result: RunResult, run_id: str, experiment: str) -> list[dict[str, Any]]:

@@ -151,6 +151,13 @@ class RunFolder:
             return None
         return content if isinstance(content, Mapping) and isinstance(content.get("seed"), int) else None
 
+    def config_names(self, word: str) -> bool:
+        """Whether `word` is somewhere in the configuration's file, which need not be parsed for that."""
+        try:
+            return word.encode() in (self.path / "config.yaml").read_bytes()
+        except OSError:
+            return False
+
     def config_is_lost(self) -> bool:
         """Whether there is a file of a configuration that says nothing; before the start there is none.
 

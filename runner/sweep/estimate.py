@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,7 @@ from runner.config.key_group import node
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError, counted
 from runner.execution.progress import current
-from runner.models.identity import MODEL_FILE, tuning_id
+from runner.models.identity import MODEL_FILE, leaves_open, tuning_id
 from runner.store.run_store import Store
 from runner.sweep.standing import Standing
 from runner.tasks.runs import Trial
@@ -29,6 +30,9 @@ OF_SPEED = ("device", "dtype", "compile", "threads")
 SECONDS = 30.0
 """After so long no kind of a group is tried any more of which another one has been tried."""
 
+BRIEF_SECONDS = 5.0
+"""After so long a brief estimate tries none at all any more."""
+
 
 @dataclass
 class Left:
@@ -37,7 +41,8 @@ class Left:
     Attributes:
         untried: how many of them are in neither, since their task has no short trial.
         models: how many are trained first; their training is in `seconds` alone.
-        beside: what tasks do besides, in words, whose time is not known.
+        beside: what is done besides, in words, whose time is not known.
+        brief: whether a longer estimate would know more.
     """
 
     seconds: float = 0.0
@@ -45,6 +50,7 @@ class Left:
     untried: int = 0
     models: int = 0
     beside: set[str] = field(default_factory=set)
+    brief: bool = False
 
     @property
     def training(self) -> str:
@@ -53,11 +59,11 @@ class Left:
 
     def unknown(self, number: int) -> str:
         """Sentences on what of the `number` runs is not in the time; empty where it is of all."""
-        runs = f"{self.untried} of them, whose time cannot be told before one is done"
+        when = "before one is done" + (" or --dry-run has tried it" if self.brief else "")
         if self.untried == number:
-            return f"How long {'it takes' if number == 1 else 'they take'} cannot be told before one is done."
-        left_out = [*([runs] if self.untried else []), *sorted(self.beside)]
-        return " ".join(f"This leaves out {each}." for each in left_out)
+            return f"How long {'it takes' if number == 1 else 'they take'} cannot be told {when}."
+        runs = [f"{self.untried} of them, whose time cannot be told {when}"] if self.untried else []
+        return " ".join(f"This leaves out {each}." for each in [*runs, *sorted(self.beside)])
 
 
 class Kind(NamedTuple):
@@ -80,19 +86,23 @@ class Rate(NamedTuple):
     tuning: float
 
 
-def left(standings: Sequence[Standing]) -> Left:
+def left(standings: Sequence[Standing], *, briefly: bool = False) -> Left:
     """What the runs that are left will take, one after the other, with the tuning that they wait for.
 
     A run costs what a finished run of its job costs; else by its work what those of its kind cost, or of its
     group; else what a short trial of it says (`runner.tasks.task.Task.trial`). A model that several runs read
     is trained once. The order of the jobs does not matter. Evaluations are those of the runs alone.
+
+    Args:
+        briefly: whether no model is trained and no sampler tuned to tell how long that takes, and no trial is
+            begun after `BRIEF_SECONDS`.
     """
     kinds = [_kind_of(each) for each in standings]
     rates = _finished(standings, kinds)
-    total, to_tune = _trained(standings), set[str]()
+    total, to_tune = _trained(standings, briefly), set[Path]()
     done = {kind.group for kind in rates}
     to_try = {kind: each for kind, each in _in_order(standings, kinds) if kind.group not in done}
-    rates |= _tried(to_try)
+    rates |= _tried(to_try, briefly)
     for each, kind in zip(standings, kinds, strict=True):
         if not each.left:
             continue
@@ -105,26 +115,38 @@ def left(standings: Sequence[Standing]) -> Left:
         total.seconds += each.left * (mean(each.costs) if each.costs else rate.seconds * each.work)
         evaluations = mean(each.evaluations) if each.costs else rate.evaluations * each.work
         total.evaluations += each.left * evaluations
-        config = each.job.config
-        if "auto" not in config.sampler.values():
-            continue
-        name = tuning_id(config, device_type(config.device))
-        if not Store(config.output_root).tuning(name).exists() and name not in to_tune:
-            to_tune.add(name)
+        if (path := _pilot(each)) is not None and path not in to_tune:
+            to_tune.add(path)
             total.seconds += rate.tuning
     return total
 
 
-def _trained(standings: Sequence[Standing]) -> Left:
-    """The models that runs which are left train first: those of one recipe but for the seed take as long."""
+def _pilot(each: Standing) -> Path | None:
+    """Where the result of a pilot will be that the runs wait for; None where they wait for none."""
+    config = each.job.config
+    if not each.task.reads_sampler(config) or not leaves_open(node(config, "sampler")):
+        return None
+    path = Store(config.output_root).tuning(tuning_id(config, device_type(config.device)))
+    return None if path.exists() else path
+
+
+def _missing_models(each: Standing) -> dict[str, Recipe]:
+    """The recipes of the models that its runs which are left train first, by the models' ids."""
+    config = each.job.config
+    models = Store(config.output_root).model
+    recipes = each.task.recipes(config, each.seeds_left) if each.left else []
+    return {one.model_id: one for one in recipes if not (models(one.model_id) / MODEL_FILE).is_file()}
+
+
+def _trained(standings: Sequence[Standing], briefly: bool) -> Left:
+    """The training of these models: those of one recipe but for the seed take as long."""
     missing: dict[str, tuple[Recipe, DictConfig]] = {}
     for each in standings:
-        config = each.job.config
-        for recipe in each.task.recipes(config, each.seeds_left) if each.left else []:
-            if not (Store(config.output_root).model(recipe.model_id) / MODEL_FILE).is_file():
-                missing.setdefault(recipe.model_id, (recipe, config))
-    if not missing:
-        return Left()
+        for name, recipe in _missing_models(each).items():
+            missing.setdefault(name, (recipe, each.job.config))
+    if not missing or briefly:
+        training = {f"the training of {counted(len(missing), 'model')}"} if missing else set[str]()
+        return Left(beside=training, brief=briefly)
     from runner.models.training_trial import training_seconds
 
     progress, seconds = current(), dict[str, float]()
@@ -176,8 +198,13 @@ def _in_order(standings: Sequence[Standing], kinds: Sequence[Kind]) -> list[tupl
     return [(kind, first[kind]) for kind in sorted(first)]
 
 
-def _tried(jobs: Mapping[Kind, Standing]) -> dict[Kind, Rate]:
-    """What short trials say: of one kind of each group, then of the others for as long as `SECONDS`."""
+def _tried(jobs: Mapping[Kind, Standing], briefly: bool) -> dict[Kind, Rate]:
+    """What short trials say: of one kind of each group, then of the others for as long as `SECONDS`.
+
+    Briefly, of those that wait for no pilot and for no model, for as long as `BRIEF_SECONDS`.
+    """
+    if briefly:
+        jobs = {kind: each for kind, each in jobs.items() if not (_pilot(each) or _missing_models(each))}
     firsts: dict[str, Kind] = {}
     for kind in jobs:
         firsts.setdefault(kind.group, kind)
@@ -187,7 +214,8 @@ def _tried(jobs: Mapping[Kind, Standing]) -> dict[Kind, Rate]:
     progress, started = current(), time.monotonic()
     progress.start("trying a few steps", len(order), 0)
     for place, kind in enumerate(order):
-        if kind.group in untried or (place >= len(firsts) and time.monotonic() - started > SECONDS):
+        late = time.monotonic() - started > (BRIEF_SECONDS if briefly else SECONDS)
+        if kind.group in untried or (late and (briefly or place >= len(firsts))):
             continue
         progress.at(place, title=f"trying a few steps of {kind.group}")
         each = jobs[kind]
@@ -197,7 +225,7 @@ def _tried(jobs: Mapping[Kind, Standing]) -> dict[Kind, Rate]:
                 f"The trial of the task {each.job.config.task.name} must give a runner.tasks.runs.Trial or "
                 f"None, {trial!r} was given."
             )
-        if trial is None:
+        if trial is None or (briefly and not trial.seconds):
             untried.add(kind.group)
             continue
         work = each.work

@@ -60,8 +60,9 @@ def job(config: DictConfig) -> Outcome:
             return interrupted_outcome()
         guard()  # a worker has the terminal of its command, which may be closed
         signals.listen()
-        signals.listen_for_launcher()
     try:
+        if worker:
+            signals.listen_for_launcher()
         # A GPU is taken before CUDA is asked for a device.
         with at_work() if worker else nullcontext(), own_gpu(config) if worker else nullcontext():
             # Hydra composes a worker's configuration without us.

@@ -15,7 +15,7 @@ from metrics.mixing.swaps import rates_by_rung
 from runner.execution.errors import warn
 from runner.files.resumable import completed, save_plan
 from runner.problem.build import Problem, build, label
-from runner.problem.tuning_cache import tuning_trial
+from runner.problem.tuning_cache import tuned_for_trial
 from runner.store.arrays.array_files import suite_files
 from runner.store.run_files import Measurement, RunResult
 from runner.tasks.runs import Batch, Trial
@@ -116,8 +116,7 @@ def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:
     """
     problem, seconds = build(_measuring_nothing(copy.deepcopy(config))), 0.0
     if problem.tunable is not None:
-        found, seconds = tuning_trial(problem)
-        problem = problem.with_kernel(problem.tunable.kernel_at(found.hyperparameters))
+        problem, seconds = tuned_for_trial(problem)
     problem = problem.prepared()
     seeds = seeds if SampledRuns(problem, None).together else seeds[:1]
     if "training" in config.target:

@@ -37,13 +37,16 @@ def planned_jobs(experiment: str, overrides: Sequence[str], index: Index) -> lis
     Raises:
         UserError: for an experiment that cannot be composed.
     """
+    plan = _plan(experiment, overrides, index)
+    if (composed := index.composed.pop(_key(experiment, overrides), None)) is not None:
+        return [PlannedJob(job.row, job.config, job.run_ids) for job in composed]
     return [
         PlannedJob(
             each["row"],
             OmegaConf.create(each["config"]),
             {int(seed): run_id for seed, run_id in each["run_ids"].items()},
         )
-        for each in _plan(experiment, overrides, index)
+        for each in plan
     ]
 
 
@@ -60,11 +63,16 @@ def planned_ids(experiment: str, overrides: Sequence[str], index: Index) -> list
 def _plan(experiment: str, overrides: Sequence[str], index: Index) -> list[dict[str, Any]]:
     """The jobs in plain values, from the index where neither code nor files of the user have changed."""
     plans = index.kept.setdefault("plans", {})
-    key = " ".join([experiment, *overrides])
+    key = _key(experiment, overrides)
     found: list[dict[str, Any]] | None = plans.get(key)
     if found is None or any(map(_changed, found)):
-        found = plans[key] = [_plain(job) for job in experiment_jobs(experiment, overrides)]
+        jobs = index.composed[key] = experiment_jobs(experiment, overrides)
+        found = plans[key] = [_plain(job) for job in jobs]
     return found
+
+
+def _key(experiment: str, overrides: Sequence[str]) -> str:
+    return " ".join([experiment, *overrides])
 
 
 def _plain(job: Job) -> dict[str, Any]:

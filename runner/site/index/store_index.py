@@ -11,6 +11,7 @@ from typing import Any
 
 from runner.site.index.run_entry import RunEntry, run_entry_of, stamp_of
 from runner.store.run_store import Store
+from runner.sweep.jobs import Job
 
 SETTLED = ("done", "damaged")
 """Statuses that change only when a file does; a process may take up any other run, or leave it."""
@@ -25,12 +26,15 @@ class Index:
         pages: of each page and data file of the report, what it was made from.
         kept: results of other modules that take long to compute, by their names.
         version: what code they were computed by; those of another are forgotten.
+        composed: jobs of new plans that no page has been made of yet: to make their configurations again
+            from `kept` takes as long as to check them.
     """
 
     version: str
     runs: dict[str, RunEntry] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
+    composed: dict[str, list[Job]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path, version: str) -> Index:
@@ -44,7 +48,8 @@ class Index:
 
     def save(self, path: Path) -> None:
         """Writes the index; a reader sees the old one or the new one, also where two processes write."""
-        content = {**vars(self), "runs": [vars(entry) for entry in self.runs.values()]}
+        runs = [vars(entry) for entry in self.runs.values()]
+        content = {"version": self.version, "pages": self.pages, "kept": self.kept, "runs": runs}
         temporary = path.with_name(f"{path.name}.{os.getpid()}.partial")
         temporary.write_text(json.dumps(content))
         temporary.replace(path)

@@ -29,7 +29,7 @@ from runner.sweep.launchers.orphans import adopted
 from runner.sweep.launchers.ray_tasks import RAY, ray_at_work
 from runner.sweep.launchers.requeue import WorkerLostError, is_worker_lost
 from runner.sweep.launchers.returned import outcome_of_job
-from runner.sweep.launchers.slurm_jobs import lost_jobs_returned
+from runner.sweep.launchers.slurm_jobs import jobs_of_submitit
 from runner.sweep.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _wait_of(launcher: Any, runs: Sequence[RunFolder]) -> AbstractContextManager
     kind = type(launcher).__name__
     if kind == RAY:
         return ray_at_work(launcher.ray_cfg, runs)
-    return lost_jobs_returned() if kind in SUBMITIT else nullcontext()
+    return jobs_of_submitit() if kind in SUBMITIT else nullcontext()
 
 
 def interleaved(jobs: Sequence[Job]) -> list[Job]:

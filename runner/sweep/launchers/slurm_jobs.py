@@ -1,19 +1,53 @@
-"""Jobs that Slurm has lost, to a full memory or a node that is gone, do not end the wait for the others."""
+"""Jobs of Slurm: a signal is not lost while they start, nor the others where Slurm has lost some."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from runner.execution.errors import one_sentence
+from runner.execution.signals import HOLD_BACK
 
 SILENT = re.compile(r"(Job .*?) with path .*\n(has not .*)")
 """How submitit begins about a job that left no result: which one, and on the next line its state in Slurm."""
 
 TRACE = re.compile(r"\n-{22}\n(.*\S)\s*\n-{22}\n", re.DOTALL)
 """Where in its words the traceback is of a job that failed before it began."""
+
+
+BEGIN = f"{HOLD_BACK}; from submitit.core.submission import submitit_main; submitit_main()"
+"""What a job runs instead of `submitit.core._submit`, which a signal ends that comes while it imports."""
+
+
+@contextmanager
+def jobs_of_submitit() -> Iterator[None]:
+    """What holds while a launcher of submitit makes jobs and waits for them."""
+    with signals_held_back(), lost_jobs_returned():
+        yield
+
+
+@contextmanager
+def signals_held_back() -> Iterator[None]:
+    """While it lasts, the jobs that submitit makes keep signals until they can obey."""
+    from submitit.local.local import LocalExecutor
+    from submitit.slurm.slurm import SlurmExecutor
+
+    def command(executor: LocalExecutor | SlurmExecutor) -> str:
+        return f"{executor.python} -u -c {shlex.quote(BEGIN)} {shlex.quote(str(executor.folder))}"
+
+    name = "_submitit_command_str"
+    kinds: tuple[type[Any], ...] = (LocalExecutor, SlurmExecutor)
+    before = [vars(kind)[name] for kind in kinds]
+    for kind in kinds:
+        setattr(kind, name, property(command))
+    try:
+        yield
+    finally:
+        for kind, own in zip(kinds, before, strict=True):
+            setattr(kind, name, own)
 
 
 @contextmanager

@@ -174,6 +174,15 @@ def test_cfg_shows_a_part_of_the_configuration_that_runs(call: Call) -> None:
     assert yaml.safe_load(call(*words, "--package", "task", "--resolve").out)["burn_in"] == 400
 
 
+def test_cfg_all_shows_the_same_with_hydras_own_settings(call: Call) -> None:
+    """The tempering stood there beside the sampler."""
+    words = ("sampler=gibbs", "tempering=parallel", "hydra.sweep.subdir=there")
+    job, whole = (yaml.safe_load(call("--cfg", kind, *words).out) for kind in ("job", "all"))
+    assert whole.pop("hydra")["sweep"]["subdir"] == "there"
+    assert whole == job
+    assert call("--cfg", "all", *words, "--package", "hydra.sweep.subdir", "--resolve").out == "there\n"
+
+
 def test_one_run_leaves_what_a_reader_expects(call: Call, tmp_path: Path) -> None:
     ended = call(*SMALL, "seed=3", "task.record=2")
     assert ended.status == 0, ended.err

@@ -114,6 +114,14 @@ def test_a_model_that_is_not_there_is_trained_once(call: Call, monkeypatch: pyte
     assert f" {duration(2000)} in one process on this machine, the training of 2 models included." in plan.out
 
 
+@pytest.mark.parametrize("experiment", ["pt_table2_sampling", "pt_table2_learning", "pt_table3"])
+def test_the_time_of_models_that_are_not_trained_yet(experiment: str, call: Call) -> None:
+    # Every row of the table, the reference draws among them, is tried on a model that is not trained.
+    plan = call("-m", f"+experiment={experiment}", "scale=smoke", "seed=0", "task.chains=4", "--dry-run")
+    assert (plan.status, "in one process on this machine, the training of" in plan.out) == (0, True)
+    assert not list(Path("outputs/models").glob("*/model.safetensors"))
+
+
 def test_fits_of_networks_are_told_to_be_left_out(call: Call) -> None:
     images = ("task=autoencode", "task.samples=130", "task.chains=20", "sampler=gibbs")
     assert "\nThis leaves out the fits of networks to images.\n" in call(*RBM, *images, "--dry-run").out

@@ -6,10 +6,14 @@ import fcntl
 import json
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from runner.models import training_trial
+from runner.problem import tuning_cache
 from runner.status import main
+from runner.sweep import estimate
 from runner.sweep.estimate import left
 from runner.sweep.jobs import experiment_jobs
 from runner.sweep.standing import standing
@@ -74,10 +78,47 @@ def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("experiment", ["pt_table2_sampling", "pt_table2_learning", "pt_table3"])
-def test_the_time_left_of_models_that_are_not_trained_yet(experiment: str, call: Call) -> None:
-    # Every row of the table, the reference draws among them, is tried on a model that is not trained.
-    assert main([experiment, "scale=smoke", "seed=0", "task.chains=4"]) == 0
-    assert not list(Path("outputs/models").glob("*/model.safetensors"))
+def test_models_that_are_not_trained_yet_and_pilots_are_not_tried(
+    experiment: str, call: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a sweep in which nothing was finished every row was tuned and trained a little: minutes."""
+    monkeypatch.setattr(training_trial, "training_seconds", tried)
+    monkeypatch.setattr(tuning_cache, "tuning_trial", tried)
+    assert main([experiment, "scale=smoke", "seed=0"]) == 0
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert "cannot be told before one is done or --dry-run has tried it." in said
+    assert not Path("outputs").exists()
+
+
+def tried(*_: object) -> NoReturn:
+    raise AssertionError("a trial that takes long")
+
+
+TUNED = ("target=bernoulli4", "sampler=dmala", "metric=tv", "task.steps=30", "task.chains=3", "scale=smoke")
+"""A run whose step size is left to a pilot."""
+
+
+def test_a_pilot_of_before_is_read_for_a_trial(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was run again, though its result is what the runs that are left will have."""
+    assert call(*TUNED, "seed=0").status == 0
+    assert call("-m", *TUNED, "task.steps=30,60", "seed=0", "--dry-run").status == 0
+    monkeypatch.setattr(tuning_cache, "tuning_trial", tried)
+    (summary,) = tmp_path.glob("outputs/runs/*/summary.json")
+    summary.unlink()
+    assert "1 run, 1 to do.\nIt takes about " in call(*TUNED, "seed=0", "--dry-run").out
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_brief_estimate_begins_no_trial_when_its_time_is_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(estimate, "BRIEF_SECONDS", -1.0)
+    assert main(["tiny", f"hydra.searchpath=[file://{tmp_path}/conf]", "scale=smoke"]) == 0
+    said = capsys.readouterr().out
+    assert "16 runs are left. How long they take cannot be told before one is done or --dry-run" in said
 
 
 def test_the_counts_fit_80_columns_and_labels_are_shown_as_they_are(

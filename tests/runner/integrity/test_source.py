@@ -127,6 +127,21 @@ def test_a_model_trained_under_two_sources_marks_the_runs_that_sample_it(call: C
     assert sources(one("runs/*/summary.json")) == [source_digest()]
 
 
+def test_a_run_on_a_model_that_other_source_trained_says_so(call: Call) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(manifest, "source_digest", lambda: OTHER)
+        assert call(*TRAINED).status == 0
+    told = f"at least one run has a model that other source code trained: {OTHER}"
+    assert not any(told in note for note in summary()["notes"]), "its own source trained it"
+    model = one("models/*/model.json").parent
+    evaluated = ("task=evaluate", f"model={model}", "scale=smoke", "task.ais.chains=5")
+    for number, argv in enumerate([(*TRAINED, "seed=1"), (*TRAINED[1:], f"target.model={model}"), evaluated]):
+        root = f"again{number}" if number else "outputs"
+        assert call(*argv, f"output_root={root}").status == 0
+        newest = max(Path(root).glob("runs/*/summary.json"), key=lambda path: path.stat().st_mtime_ns)
+        assert any(told in note for note in json.loads(newest.read_text())["notes"])
+
+
 @pytest.mark.parametrize("many", [(), ("-m",)])
 def test_files_that_are_edited_while_a_model_trains_have_computed_nothing(
     call: Call, monkeypatch: pytest.MonkeyPatch, many: tuple[str, ...]

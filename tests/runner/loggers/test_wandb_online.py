@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from runner import wandb_sync
 from runner.__main__ import main as run
 from runner.execution import signals
+from runner.loggers.open_run import OpenRun
 from runner.loggers.wandb import WandbLogger
 from runner.store.run_store import Store
 from runner.tasks.sample import Sampling
@@ -122,10 +124,14 @@ def test_a_command_that_was_cut_short_and_goes_on_is_one_run(
     assert server.run(run_id).exit_code == 0
 
 
-def test_the_summary_says_where_the_seconds_are_of_an_attempt_that_was_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: WandbServer
+@pytest.mark.parametrize("metric", ["none", "tv"])
+def test_the_summary_says_where_the_history_is_of_an_attempt_that_was_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: WandbServer, metric: str
 ) -> None:
-    """A command that is killed before its first checkpoint begins again; a server changes no row."""
+    """A command that is killed before its first checkpoint begins again; a server changes no row.
+
+    Its seconds are others, and its metrics, too, where other source code computed it, which nothing said.
+    """
     advance = Sampling.advance
 
     def cut_short(work: Sampling) -> None:
@@ -134,9 +140,13 @@ def test_the_summary_says_where_the_seconds_are_of_an_attempt_that_was_given_up(
         advance(work)
         work.seconds += 100.0
 
+    def doubled(opened: OpenRun, step: int, values: Mapping[str, float], pictures: Any = None) -> None:
+        log(opened, step, {name: 2.0 * value if name == metric else value for name, value in values.items()})
+
     command = [*ONE, "logger=wandb", "logger.system=false", "checkpoint.steps=10", f"output_root={tmp_path}"]
     with monkeypatch.context() as patch:
         patch.setattr(Sampling, "advance", cut_short)
+        log, _ = OpenRun.log, patch.setattr(OpenRun, "log", doubled)
         assert run(command) == signals.Interrupted.status
     (run_id,) = server.project.runs
     last = max(rows(server, run_id))
@@ -146,6 +156,7 @@ def test_the_summary_says_where_the_seconds_are_of_an_attempt_that_was_given_up(
     assert sent.summary["seconds"] == pytest.approx(recorded["seconds"])
     said = f"of an earlier attempt up to step {last}; metrics.csv has the run's"
     assert sent.summary["history_seconds"] == said
+    assert sent.summary.get("history_values") == (None if metric == "none" else said)
     assert sent.summary["status"] == "done"
 
 

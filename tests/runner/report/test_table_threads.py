@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from runner.execution.devices import device_type
-from runner.integrity.source import tuned_elsewhere
+from runner.integrity.source import made_elsewhere
 from runner.library.selected_runs import load_runs
 from runner.models.computed_settings import settings_computed
 from runner.report.analysis.table_entries import summarise
@@ -71,13 +71,14 @@ def test_a_table_tells_that_runs_are_of_several_versions() -> None:
     )
 
 
-def test_a_run_tells_that_other_source_code_tuned_its_sampler() -> None:
+def test_a_run_tells_that_other_source_code_tuned_its_sampler_or_trained_its_model() -> None:
     own, other = {"source": "a1", "commit": None}, {"source": "b2", "commit": None}
-    assert tuned_elsewhere([own], {"sources": [own]}) == []
-    assert tuned_elsewhere([own], None) == tuned_elsewhere([own], {"sources": None}) == []
-    assert tuned_elsewhere([own], {"sources": [own, other]}) == [
-        "at least one run has hyperparameters that other source code found: b2"
-    ]
+    assert made_elsewhere([own], {"sources": [own]}, {"sources": [own]}) == []
+    assert made_elsewhere([own], None, None) == made_elsewhere([own], {"sources": None}, {}) == []
+    tuned = "at least one run has hyperparameters that other source code found: b2"
+    trained = "at least one run has a model that other source code trained: b2"
+    assert made_elsewhere([own], {"sources": [own, other]}, None) == [tuned]
+    assert made_elsewhere([own], {"sources": [other]}, {"sources": [other]}) == [tuned, trained]
 
 
 def test_a_run_keeps_its_number_of_threads(tmp_path: Path) -> None:

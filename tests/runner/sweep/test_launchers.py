@@ -9,19 +9,18 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from runner.files.lock_holders import holder
 from runner.problem.problems import Problems
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, Request, jobs_of, requested
 from runner.sweep.outcome import Outcome
 from tests.support.commands import Call, finished
+from tests.support.submitit_jobs import LOCAL, at_work, beginning, logs, submitted
 
 ROOT = Path(__file__).parents[3]
 
@@ -29,8 +28,6 @@ SWEEP = [
     *("-m", "target=bernoulli4", "sampler=gibbs,random_walk", "seed=range(0,2)", "metric=[tv,acceptance]"),
     *("scale=smoke", "task.steps=40", "task.chains=5", "task.record=2"),
 ]
-
-LOCAL = "hydra/launcher=submitit_local"
 
 # Runs each task of an array at once, as a cluster would, and says what sbatch says.
 SBATCH = """#!{python}
@@ -120,9 +117,7 @@ def test_slurm_with_submitits_local_executor(basic: pd.DataFrame, tmp_path: Path
 
 def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> None:
     """submitit says so by a signal, and its handler ends the job: that is no failure of its runs."""
-    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
-    long = ["task.steps=30000", "sampler=gibbs", "seed=0", "metric=[tv]"]
-    running = submitted(tmp_path, *long)
+    running = submitted(tmp_path, *SWEEP, "task.steps=30000", "sampler=gibbs", "seed=0", "metric=[tv]")
     os.kill(at_work(tmp_path, running), signal.SIGUSR2)
     said, errors = running.communicate(timeout=100)
     assert (running.returncode, "1 run done." in said) == (0, True), errors
@@ -130,15 +125,28 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
     manifest = json.loads(next(tmp_path.glob("runs/*/manifest.json")).read_text())
     assert manifest["command"].startswith("python -m runner -m target=bernoulli4 ")
     assert len(manifest["attempts"]) == 2
-    (log,) = tmp_path.glob("**/*_log.err")
-    assert "is preempted" in log.read_text() + "".join(p.read_text() for p in tmp_path.glob("**/*_log.out"))
+    assert "is preempted" in logs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "count"),
+    [(signal.SIGUSR2, 0, "1 run done."), (signal.SIGTERM, 75, "0 runs done, 1 interrupted.")],
+)
+def test_a_signal_to_a_job_that_still_imports_is_not_lost(
+    tmp_path: Path, number: int, status: int, count: str
+) -> None:
+    """Preempted before submitit had its handlers, a job was killed by the signal, and its runs failed."""
+    running = submitted(tmp_path, *SWEEP, "sampler=gibbs", "seed=0")
+    os.kill(beginning(tmp_path, running), number)
+    said, errors = running.communicate(timeout=100)
+    assert (running.returncode, count in said) == (status, True), errors
+    assert ("Requeued job" in logs(tmp_path)) == (number == signal.SIGUSR2)
 
 
 def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
     """The others are awaited; the lost job is named, and that another was stopped."""
-    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
     long = ["task.steps=20000", "sampler=gibbs,random_walk,dmala", "seed=0", "metric=[tv]"]
-    running = submitted(tmp_path, *long)
+    running = submitted(tmp_path, *SWEEP, *long)
     os.kill(lost := at_work(tmp_path, running), signal.SIGKILL)
     os.kill(at_work(tmp_path, running, but=lost), signal.SIGTERM)
     said, errors = running.communicate(timeout=100)
@@ -149,29 +157,6 @@ def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
     assert errors.count("repeat: python -m runner ") + said.count("repeat: python -m runner ") == 1
     assert len(list(tmp_path.glob("runs/*/summary.json"))) == 1
     assert len(list(tmp_path.glob("runs/*/failure.json"))) == 1
-
-
-def submitted(output: Path, *overrides: str) -> subprocess.Popen[str]:
-    """The sweep under way by submitit's own executor, in a process that a signal can be sent to."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "runner", *SWEEP, *overrides, f"output_root={output}", LOCAL],
-        cwd=output,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def at_work(output: Path, running: subprocess.Popen[str], but: int = 0) -> int:
-    """The process, another one than `but`, that computes a run below `output`, once it has begun."""
-    while running.poll() is None:
-        for lock in output.glob("runs/*/lock"):
-            who = holder(lock) if (lock.parent / "manifest.json").exists() else None
-            if who is not None and who.pid != but:
-                return who.pid
-        time.sleep(0.02)
-    raise AssertionError(running.communicate())
 
 
 @pytest.mark.slow
