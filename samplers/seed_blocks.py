@@ -75,10 +75,16 @@ class _SeedBySeed:
 
     def _one_by_one(self, theta: Tensor, *others: Tensor) -> Any:
         axis = theta.dim() - self.trailing
-        parts = [
-            self.method(*(_alone(each.narrow(axis, place, 1)) for each in (theta, *others)))
-            for place in range(self.seeds)
-        ]
+        parts, in_place = [], True
+        for place in range(self.seeds):
+            own = theta.narrow(axis, place, 1)
+            found = self.method(
+                *(_alone(each) for each in (own, *(o.narrow(axis, place, 1) for o in others)))
+            )
+            in_place = in_place and found is own
+            parts.append(found)
+        if in_place:  # written over what was given
+            return theta
         if isinstance(parts[0], Tensor):
             return torch.cat(parts, axis)
         return tuple(torch.cat(each, axis) for each in zip(*parts, strict=True))

@@ -7,9 +7,11 @@ nevertheless: seed 3 draws the same numbers whatever other seeds are in the batc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import ClassVar
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -19,6 +21,9 @@ from targets.seeds import SEEDED_BY_A_WORD
 
 TWISTER_WORDS = slice(3, 627)
 """Where torch's CPU generator, a Mersenne Twister, has its 624 words in its state of 64-bit integers."""
+
+LONG_ROW = 2**14
+"""Random numbers of a seed from which it takes longer to draw them than to hand them to a thread."""
 
 
 def derive_seed(seed: int, purpose: str) -> int:
@@ -101,8 +106,8 @@ class Streams:
         check_batch(batch, number)
         *leading, seeds, chains = batch
         rows = torch.empty((seeds, *leading, chains, *event), dtype=dtype, device=self.device)
-        for row, generator in zip(rows, self.generators, strict=True):
-            fill(row, generator=generator)
+        for _ in _map_for(rows)(lambda row, own: fill(row, generator=own), rows, self.generators):
+            pass
         return rows.movedim(0, len(leading))
 
     def uniform(self, batch: Sequence[int], event: Sequence[int], dtype: torch.dtype) -> Tensor:
@@ -122,6 +127,25 @@ class Streams:
     def load_state_dict(self, state: dict[str, list[Tensor]]) -> None:
         for generator, saved in zip(self.generators, state["generators"], strict=True):
             generator.set_state(saved)
+
+
+def _map_for(rows: Tensor) -> Callable[..., Iterator[Any]]:
+    """`map`, with a thread for each of `rows` where several threads are allowed and the rows are long.
+
+    A generator fills on one thread, and torch lets those of other rows fill meanwhile.
+    """
+    threads = torch.get_num_threads()
+    few = threads == 1 or rows[0].numel() < LONG_ROW
+    # A tensor of inference mode is not written to by a thread without it.
+    if few or rows.device.type != "cpu" or rows.is_inference():
+        return map
+    return _threads(threads, os.getpid()).map
+
+
+@lru_cache(maxsize=1)
+def _threads(number: int, process: int) -> ThreadPoolExecutor:
+    """Threads of this process, since a child that forked has none of them."""
+    return ThreadPoolExecutor(number, thread_name_prefix="random numbers")
 
 
 Generator = torch.Generator | Streams

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from metrics.library.thread_count import thread_count
 from samplers.compiling.counter_streams import CounterStreams
-from targets.randomness import Generator, Streams, derive_seed, normal, uniform
+from targets.randomness import LONG_ROW, Generator, Streams, derive_seed, normal, uniform
 from targets.seeds import SEEDED_BY_A_WORD
 
 SEEDS = [3, 0, 11]
@@ -95,6 +98,30 @@ def test_uniform_numbers_lie_in_the_half_open_unit_interval(kind: type[Streams])
     assert numbers.min() >= 0
     assert numbers.max() < 1
     assert abs(numbers.double().mean().item() - 0.5) < 6 * (1 / 12e6) ** 0.5
+
+
+@pytest.mark.parametrize("draw", [uniform, normal])
+def test_threads_draw_the_numbers_of_one(draw: Callable[..., Tensor]) -> None:
+    """Each seed on a thread of its own where several are allowed, in inference mode on one."""
+    batch, event = (3, 4), (LONG_ROW // 4,)
+    found, names = [], []
+    like = torch.empty(0)
+    for threads in (1, 2):
+        with thread_count(threads), pytest.MonkeyPatch.context() as patched:
+            note = partial(_named, names, Tensor.uniform_)
+            patched.setattr(Tensor, "uniform_", note)
+            streams = Streams([4, 5, 6], "any")
+            found.append([draw(streams, batch, event, like=like) for _ in range(2)])
+            with torch.inference_mode():
+                found[-1].append(draw(streams, batch, event, like=like))
+    for one, other in zip(*found, strict=True):
+        assert torch.equal(one, other)
+    assert draw is normal or len(set(names)) > 1
+
+
+def _named(names: list[str], fill: Callable[..., Tensor], *given: object, **named: object) -> Tensor:
+    names.append(threading.current_thread().name)
+    return fill(*given, **named)
 
 
 def test_the_global_generator_is_not_used() -> None:
