@@ -55,8 +55,7 @@ class MetricSuite:
         self.left_out: dict[str, str] = {}
         self.undrawn: list[str] = []
         self.updates = 0
-        self._fits = False
-        self._seen, self._updates = 0, list[Callable[[int, Tensor, Info], None]]()
+        self._updates: list[Callable[[int, Tensor, Info], None]] | None = None
         may_be_left_out = set(factories if optional is True else optional or ())
         for name, build in factories.items():
             before = set(context.statistics)
@@ -82,20 +81,13 @@ class MetricSuite:
         Raises:
             ValueError: if the first draws that it is given have another shape, or are no states.
         """
-        if not self._fits:
+        if self._updates is None:
             self._check_draws(theta)
-        for update in self._updated_by():
-            update(step, theta, info)
-        self.updates += 1
-
-    def _updated_by(self) -> list[Callable[[int, Tensor, Info], None]]:
-        """The updates of those parts that have one, found once; a statistic may have joined them since."""
-        number = len(self.context.statistics) + len(self.metrics)
-        if self._seen != number:
             parts = self.parts().values()
             self._updates = [part.update for part in parts if type(part).update is not Statistic.update]
-            self._seen = number
-        return self._updates
+        for update in self._updates:
+            update(step, theta, info)
+        self.updates += 1
 
     def _check_draws(self, theta: Tensor) -> None:
         """Once, since the host waits: others would be spread over the seeds, or taken for other states."""
@@ -108,7 +100,6 @@ class MetricSuite:
             )
         if isinstance(space, Discrete) and (first := space.outsider(theta)):
             raise ValueError(f"the draws must be states of {space}, {first} is among them")
-        self._fits = True
 
     @torch.no_grad()
     def result(self) -> dict[str, Tensor]:

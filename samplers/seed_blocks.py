@@ -77,12 +77,9 @@ class _SeedBySeed:
         axis = theta.dim() - self.trailing
         parts, in_place = [], True
         for place in range(self.seeds):
-            own = theta.narrow(axis, place, 1)
-            found = self.method(
-                *(_alone(each) for each in (own, *(o.narrow(axis, place, 1) for o in others)))
-            )
-            in_place = in_place and found is own
-            parts.append(found)
+            own, *beside = (each.narrow(axis, place, 1) for each in (theta, *others))
+            parts.append(self.method(_alone(own), *map(_alone, beside)))
+            in_place = in_place and parts[-1] is own
         if in_place:  # written over what was given
             return theta
         if isinstance(parts[0], Tensor):

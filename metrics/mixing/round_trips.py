@@ -26,10 +26,8 @@ NEW, LEFT_COLD, REACHED_HOT = 0, 1, 2
 HOT_FIRST = 3
 """What is added to a state, which is a code then, if the replica was at the hot end before the cold one."""
 
-AFTER_HOT = (NEW + HOT_FIRST, REACHED_HOT, REACHED_HOT, NEW + HOT_FIRST, *2 * (REACHED_HOT + HOT_FIRST,))
-AFTER_COLD = (*3 * (LEFT_COLD,), *3 * (LEFT_COLD + HOT_FIRST,))
-COMPLETES = 2 * (0, 0, 1)
-"""Of each code: the next one at either end, and the round trips that are complete at the cold one."""
+AFTER_HOT, AFTER_COLD, COMPLETES = (3, 2, 2, 3, 5, 5), (1, 1, 1, 4, 4, 4), (0, 0, 1, 0, 0, 1)
+"""Of each code, 0 to 5: the next one at either end, and the round trips that are complete at the cold one."""
 
 
 class RoundTripCounts(Sums):

@@ -26,7 +26,7 @@ class VisitHistogram(Sums):
 
     def __init__(self, context: Context, space: Space | None = None) -> None:
         super().__init__(context)
-        space = space or context.target.space
+        space = context.target.space if space is None else space
         if not isinstance(space, Discrete):
             raise ValueError(f"a visit histogram needs a discrete space, not {space}")
         self.space = space
@@ -37,10 +37,11 @@ class VisitHistogram(Sums):
     def update(self, step: int, theta: Tensor, info: Info) -> None:
         index = self.space.index(theta)
         cells = (index if len(index) == 1 else index + self._first_cell).flatten()
-        if self._ones is None:
-            self._ones = torch.ones_like(cells)
-        ones = self._ones if info.level is None else info.level.eq(0).flatten().long()
-        self.counts.view(-1).scatter_add_(0, cells, ones)
+        if info.level is not None:
+            counted = info.level.eq(0).flatten().long()
+        else:
+            counted = self._ones = torch.ones_like(cells) if self._ones is None else self._ones
+        self.counts.view(-1).scatter_add_(0, cells, counted)
         self.steps += 1
 
     @property

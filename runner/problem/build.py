@@ -78,8 +78,7 @@ class Problem:
     def prepared(self) -> Problem:
         """The same problem with a kernel of the same transition probabilities, the fastest on its target."""
         assert self.tunable is None, "the kernel is not tuned yet"
-        compiled = bool(self.compiled)
-        kernel = fastest_kernel(self.kernel, self.target, beta(self), compiled=compiled)
+        kernel = fastest_kernel(self.kernel, self.target, beta(self), compiled=bool(self.compiled))
         return replace(self, kernel=kernel)
 
     def suite(self, seeds: Sequence[int], chains: int | None = None, only: str | None = None) -> MetricSuite:

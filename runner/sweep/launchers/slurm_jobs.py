@@ -38,8 +38,8 @@ def signals_held_back() -> Iterator[None]:
     def command(executor: LocalExecutor | SlurmExecutor) -> str:
         return f"{executor.python} -u -c {shlex.quote(BEGIN)} {shlex.quote(str(executor.folder))}"
 
-    name = "_submitit_command_str"
-    kinds: tuple[type[Any], ...] = (LocalExecutor, SlurmExecutor)
+    name = "_submitit_command_str"  # where another version has none, its own command stays
+    kinds = [kind for kind in (LocalExecutor, SlurmExecutor) if name in vars(kind)]
     before = [vars(kind)[name] for kind in kinds]
     for kind in kinds:
         setattr(kind, name, property(command))
