@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 
 import pytest
 import torch
+from torch import Tensor
+from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 
-from targets.sum_log import softplus, sum_log_any
+from targets.sum_log import softplus, sum_log, sum_log_any
 from targets.tracing import traced
 
 
@@ -49,3 +53,11 @@ def test_softplus_is_right_to_the_rounding_of_its_dtype() -> None:
     x = x.float()
     wide = torch.logaddexp(x.double(), torch.zeros_like(x).double())
     torch.testing.assert_close(softplus(x), wide.float(), rtol=3e-7, atol=0.0)
+
+
+@pytest.mark.parametrize("sum_of_logs", [sum_log, sum_log_any])
+def test_a_compiler_for_a_gpu_sees_one_logarithm_and_one_sum(sum_of_logs: Callable[[Tensor], Tensor]) -> None:
+    with FakeTensorMode(), traced():
+        graph = make_fx(sum_of_logs)(torch.empty((100, 784), device="cuda"))
+    called = [str(node.target) for node in graph.graph.nodes if node.op == "call_function"]
+    assert called == ["aten.log.default", "aten.sum.dim_IntList"]
