@@ -52,6 +52,8 @@ class _Stop:
         self.raised: type[BaseException] = Interrupted
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGTERM and self.signal == TIME_LIMIT:
+            return  # Slurm sends it, too; submitit passes over it
         now, repeated = time.monotonic(), self.signal is not None
         if not repeated:
             self.since = now

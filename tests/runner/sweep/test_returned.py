@@ -119,6 +119,31 @@ def test_a_job_that_was_queued_as_often_as_it_may_be_says_so() -> None:
     )
 
 
+def test_a_job_is_queued_again_although_sigterm_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    queued: list[int] = []
+
+    def launcher(number: int, _: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        queued.append(number)
+
+    before = {number: signal.getsignal(number) for number in (*signals.SIGNALS, signals.TIME_LIMIT)}
+    monkeypatch.setattr(signals, "_stop", signals._Stop())
+    try:
+        signal.signal(signals.TIME_LIMIT, launcher)
+        signals.listen()
+        signals.listen_for_launcher()
+        with signals.deferred():  # a block of steps that is being saved
+            os.kill(os.getpid(), signals.TIME_LIMIT)
+            os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(signals.Interrupted, match="SIGUSR2"):
+            signals.obey()
+        assert signals.hand_back() == ""
+        assert queued == [signals.TIME_LIMIT]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("failed", [False, True])
 def test_an_interrupted_job_hides_nothing_of_the_others(
     call: Call, monkeypatch: pytest.MonkeyPatch, failed: bool
