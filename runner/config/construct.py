@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.config.kinds import Kinds, check_helper, check_kind, check_value, kinds_in, parameter_hints
 from runner.execution.errors import UserError, listed, nearest, one_sentence
+from runner.execution.memory.memory_errors import failure_or_memory
 from targets.trial.failures import failure, is_refusal
 
 RESERVED = ("_target_", "name")
@@ -115,7 +116,7 @@ def _built(node: Mapping[str, Any], key: str, build: Callable[..., Any], given: 
     except (Exception, SystemExit) as error:
         if is_refusal(error):
             raise UserError(with_key(one_sentence(error), node, key)) from error
-        raise UserError(f"{key}: {node['_target_']} cannot be built: {failure(error)}.") from error
+        raise UserError(f"{key}: {node['_target_']} cannot be built: {failure_or_memory(error)}.") from error
 
 
 def check_arguments(cls: Any, given: Mapping[str, Any], key: str, path: str, leading: int) -> None:

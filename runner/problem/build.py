@@ -24,6 +24,7 @@ from runner.config.values import threads
 from runner.execution.compiling.choice import compiles
 from runner.execution.devices import floating_point, present_device
 from runner.execution.errors import UnservedError, UserError, one_sentence
+from runner.execution.memory.memory_errors import failure_or_memory
 from runner.integrity.own_code import is_ours
 from runner.models.learned_target import blueprint
 from runner.models.recipe import is_learned
@@ -33,7 +34,7 @@ from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
 from targets.target import HasModes, Target
-from targets.trial.failures import failure, is_refusal
+from targets.trial.failures import is_refusal
 from targets.trial.target_trial import not_set_up
 
 CHECKED_CHAINS = 1_000
@@ -241,4 +242,4 @@ def _metric(options: Any, name: str, context: Context) -> Any:
             raise UserError(f"{key}: {one_sentence(error)}.") from error
         if is_ours(cls):
             raise
-        raise UserError(f"{key} cannot be built: {failure(error)}.") from error
+        raise UserError(f"{key} cannot be built: {failure_or_memory(error)}.") from error

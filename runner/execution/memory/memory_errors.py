@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.execution.errors import RunError, counted
-from targets.trial.failures import own_line
+from targets.trial.failures import failure, own_line
 
 NO_MEMORY = ("can't allocate memory", "out of memory")
 """What a RuntimeError of torch says where it gets no memory, of the CPU or of a device."""
@@ -38,14 +38,27 @@ def memory_error(
     """
     if not is_of_memory(error):
         return None
-    amount, where = AMOUNT.search(str(error)), own_line(error)
-    said = f"The memory{' of the GPU' * ('CUDA' in str(error))} does not hold "
-    said += f"{_readable(*amount.groups())} more" if amount else "what was asked for"
+    said, where = f"The memory{_missing(error)}", own_line(error)
     tried, smaller = _sizes(config or {}, seeds)
     if tried:
         said += f" for a batch of {counted(seeds, 'seed')} of {tried}"
     said += f" ({where})" * bool(where)
     return NoMemoryError(f"{said}; make {smaller} smaller, and repeat the command.")
+
+
+def failure_or_memory(error: BaseException) -> str:
+    """`failure`, without the words of an allocator where there was no memory."""
+    if not is_of_memory(error):
+        return failure(error)
+    where = own_line(error)
+    return f"the memory{_missing(error)}" + f" ({where})" * bool(where)
+
+
+def _missing(error: BaseException) -> str:
+    """How the sentence goes on that begins with the memory."""
+    amount = AMOUNT.search(str(error))
+    held = f"{_readable(*amount.groups())} more" if amount else "what was asked for"
+    return f"{' of the GPU' * ('CUDA' in str(error))} does not hold {held}"
 
 
 def _readable(number: str, unit: str) -> str:

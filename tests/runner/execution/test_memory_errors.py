@@ -80,3 +80,12 @@ def test_no_memory_outside_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
         "error: The memory of the GPU does not hold 7.45 GiB more (test_memory_errors.py, "
     )
     assert memory_error(RuntimeError("shapes do not match")) is None
+
+
+def test_a_target_that_no_memory_holds(call: Call) -> None:
+    ended = call("target=bernoulli", "target.d=100000000000000", "sampler=dmala")
+    assert ended.status == 2
+    assert ended.err == (
+        "error: target: targets.synthetic.independent.IndependentBits cannot be built: the memory does not "
+        "hold 7.45e+05 GiB more.\n"
+    )
