@@ -12,7 +12,7 @@ from targets.target import Target
 
 
 class AB(MetropolisHastings):
-    """First-order any-scale balanced sampler, after Sun et al. (2023); exact, one gradient a step.
+    """First-order any-scale balanced sampler, after Sun et al. (2023a); exact, one gradient a step.
 
         q(y | x) is proportional to exp{ b beta grad U(x) . (y - x) - |y - x|^2 / (2 sigma^2) },
 
@@ -27,7 +27,7 @@ class AB(MetropolisHastings):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: after the description of Sun et al. (2023).
+    Source: after the description of Sun et al. (2023a); the proposal is Eq. 4 of Pynadath et al. (2024).
 
     Args:
         step_size: sigma^2 in squared state units; a number, or a tensor that broadcasts over the batch axes.

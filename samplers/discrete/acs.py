@@ -31,7 +31,7 @@ class ACS(MetropolisHastings):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Pynadath et al. (2024).
+    Source: Pynadath et al. (2024), Eqs. 5 to 7 and Algorithm 1.
 
     Args:
         cycle_length: number of positions of a cycle, at least 2.

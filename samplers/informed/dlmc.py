@@ -1,4 +1,4 @@
-"""DLMC: discrete Langevin Monte Carlo (Sun et al. 2023)."""
+"""DLMC: discrete Langevin Monte Carlo (Sun et al. 2023b)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class DLMC(InformedKernel, MetropolisHastings):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Sun et al. (2023), with the solver ``interpolate`` of DISCS (section 4.1 of its paper: DLMC).
+    Source: Sun et al. (2023b), with the solver ``interpolate`` of DISCS (Goshvadi et al. 2023, section 2 for
+        the process, 4.1 for the solver: DLMC).
 
     Args:
         step_size: h, the time of the process; a number, or a tensor that broadcasts over the batch axes.

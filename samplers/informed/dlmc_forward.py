@@ -1,4 +1,4 @@
-"""DLMC with an Euler step in the place of the interpolation (Sun et al. 2023)."""
+"""DLMC with an Euler step in the place of the interpolation (Sun et al. 2023b)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class DLMCForward(DLMC):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Sun et al. (2023), with the solver ``euler_forward`` of DISCS (section 4.1 of its paper: DLMCf).
+    Source: Sun et al. (2023b), with the solver ``euler_forward`` of DISCS (Goshvadi et al. 2023, section
+        4.1: DLMCf).
 
     Args:
         step_size, balancing_function, differences: as those of `DLMC`.

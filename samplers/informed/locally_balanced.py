@@ -27,7 +27,8 @@ class LocallyBalanced(PathKernel):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Zanella (2020), the pointwise informed proposals that are locally balanced.
+    Source: Zanella (2020), the pointwise informed proposals that are locally balanced, as in Pynadath et al.
+        (2024), Eq. 1; of several sites: Sun, Dai and Schuurmans (2022), Eqs. 4 and 5.
 
     Args:
         balancing_function: g: ``sqrt``, ``barker`` t / (1 + t), ``min``, ``max``, or the path of a function

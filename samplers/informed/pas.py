@@ -23,7 +23,8 @@ class PAS(PathKernel):
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
-    Source: Sun et al. (2022), PAFS; the paths of DISCS (`PAFSNoReplacement`) all have the rounded radius.
+    Source: Sun et al. (2022), PAFS; without replacement Sun, Dai and Schuurmans (2022), Eqs. 4 and 5 and
+        Algorithm 1. The paths of DISCS (`PAFSNoReplacement`) all have the rounded radius.
 
     Args:
         radius: R, the mean number of moves of a path before that cut, from 1 to the dimension; a number, or a

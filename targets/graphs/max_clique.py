@@ -16,8 +16,8 @@ class MaxClique(NodeSet):
     multilinear function with sum over pairs of theta_i theta_j; that of DISCS differs by theta_i - 1/2.
 
     Spaces: binary.
-    Source: DISCS (Goshvadi et al. 2023), section 4.2; its penalty is 1, at which a set with a missing edge
-        may be as good as one without.
+    Source: DISCS (Goshvadi et al. 2023), Eqs. 14 and 15. Its penalty is 1.0001, and in the released code 1,
+        at which a set with a missing edge may be as good as one without.
 
     Args:
         graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx.

@@ -19,7 +19,7 @@ class MaxCut(PairProblem):
     gradient is that of this multilinear function.
 
     Spaces: binary.
-    Source: DISCS (Goshvadi et al. 2023), section 4.2: the objective over a temperature, 1 / scale.
+    Source: DISCS (Goshvadi et al. 2023), Eqs. 16 and 17: the objective over a temperature, 1 / scale.
 
     Args:
         graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx.

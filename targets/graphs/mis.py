@@ -12,7 +12,8 @@ class MIS(NodeSet):
     The gradient is that of the multilinear function with sum over edges of theta_i theta_j.
 
     Spaces: binary.
-    Source: DISCS (Goshvadi et al. 2023), section 4.2, with a penalty of 1.001.
+    Source: DISCS (Goshvadi et al. 2023), Eqs. 12 and 13. Its penalty is 1.0001, and in the released
+        code 1.001.
 
     Args:
         graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx.

@@ -22,8 +22,8 @@ class NormCut(GraphProblem):
     scale (penalty - 1), for nodes with neighbours.
 
     Spaces: categorical.
-    Source: Shi and Malik (2000); DISCS (Goshvadi et al. 2023), section 4.2, whose objective this is without
-        its term for the parts' sizes; a part of theirs that is empty costs 10^8, which no chain leaves.
+    Source: Shi and Malik (2000); the released code of DISCS (Goshvadi et al. 2023) without its term for the
+        parts' sizes; a part of theirs that is empty costs 10^8, which no chain leaves.
 
     Args:
         graph: the arguments of `targets.graphs.random_graphs.random_graph` by name, or a graph of networkx;

@@ -23,7 +23,7 @@ class Ising(LatticeModel):
     couplings it is the spin glass of Edwards and Anderson.
 
     Spaces: binary.
-    Source: Ising (1925); Edwards and Anderson (1975); settings of Sun et al. (2023), DISCS.
+    Source: Ising (1925); Edwards and Anderson (1975); DISCS (Goshvadi et al. 2023), Eq. 3.
 
     Args:
         geometry: ``square`` or ``cubic``, both periodic, or ``random``, a regular graph.

@@ -25,7 +25,7 @@ class FactorialHMM(Target):
     chain. The gradient is that of the quadratic function of real x.
 
     Spaces: binary.
-    Source: Ghahramani and Jordan (1997), section 2; settings of Sun et al. (2023), DISCS.
+    Source: Ghahramani and Jordan (1997), section 2; DISCS (Goshvadi et al. 2023), Eq. 11.
 
     Args:
         length: T.

@@ -26,7 +26,7 @@ class IndependentBits(Multilinear):
     """U = sum_i a_i theta_i: bits that are 1 with the probability 1 / (1 + e^-a_i), normal a_i.
 
     Spaces: binary.
-    Source: Sun et al. (2023), DISCS, the Bernoulli model.
+    Source: DISCS (Goshvadi et al. 2023), Eq. 9, the Bernoulli model.
 
     Args:
         d: number of bits.
@@ -66,7 +66,7 @@ class IndependentLevels(Multilinear):
     """U = sum_i a_i[x_i]: one-hot coordinates with the probabilities softmax(a_i), normal a_i.
 
     Spaces: categorical.
-    Source: Sun et al. (2023), DISCS, the categorical model.
+    Source: DISCS (Goshvadi et al. 2023), Eq. 9, the categorical model.
 
     Args:
         d: number of coordinates.
