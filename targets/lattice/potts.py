@@ -21,7 +21,7 @@ class Potts(LatticeModel):
     discontinuous from q = 5 on; for q = 2 it is the Ising model with half this J.
 
     Spaces: categorical.
-    Source: Potts (1952); Wu (1982), Eq. 1.1; DISCS (Goshvadi et al. 2023), Eq. 4.
+    Source: Potts (1952); Wu (1982), Eq. 1.6; DISCS (Goshvadi et al. 2023), Eq. 4.
 
     Args:
         geometry: ``square`` or ``cubic``, both periodic, or ``random``, a regular graph.

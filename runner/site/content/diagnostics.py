@@ -49,8 +49,7 @@ def diagnostics_chart(series: StoredSeries | None) -> dict[str, Any] | None:
 def rank_shares(u: np.ndarray) -> np.ndarray:
     """How much of a chain lies in each part of the ranks of all chains together, 1 where it is even.
 
-    The rank plot of Vehtari et al. 2021 (Rank-normalization, folding, and localization: an improved R-hat),
-    Section 4.2. Ties share their mean rank.
+    The rank plot of Vehtari et al. (2021), section 4.5. Ties share their mean rank.
 
     Args:
         u: ``(points, chains)``.
