@@ -13,8 +13,8 @@ SEEN = 0.01
 class LeNet5(nn.Module):
     """Convolutions of 6 and 16 channels, 5 x 5, each with ReLU and 2 x 2 max pooling; layers of 120 and 84.
 
-    ReLU and max pooling replace the sigmoids and average pooling of 1998, as usual today. Images of other
-    sizes are resized to 28 x 28 pixels by nearest-neighbour interpolation.
+    ReLU and max pooling replace the sigmoids and average pooling of LeCun et al. (1998), as usual today.
+    Images of other sizes are resized to 28 x 28 pixels by nearest-neighbour interpolation.
 
     Args:
         classes: number of classes.

@@ -1,7 +1,6 @@
 """Kernel two-sample statistics: MMD^2, its null variance, and the sample size that a test requires.
 
-Gretton, Borgwardt, Rasch, Schoelkopf and Smola, "A kernel two-sample test", JMLR 13 (2012): Eq. 5 is
-`v_statistic`, Eq. 3 `u_statistic`, and section 5 the permutation test.
+Of Gretton et al. (2012), Eq. 5 is `v_statistic`, Eq. 3 `u_statistic`, and section 5 the permutation test.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ def u_statistic_given(xx: Tensor, kbar: Tensor, xy: Tensor, m: int, n: int) -> T
 def u_centred(gram: Tensor) -> Tensor:
     """The U-centred matrix of a gram matrix ``(n, n)`` of independent draws, zero on the diagonal.
 
-    k~(x, x') = k - E k(x, .) - E k(., x') + E k, estimated from the same draws: Szekely and Rizzo, "Partial
-    distance correlation", Annals of Statistics 42 (2014), Eq. 3.1. NaN for fewer than 4 draws.
+    k~(x, x') = k - E k(x, .) - E k(., x') + E k, estimated from the same draws: Szekely and Rizzo
+    (2014), Eq. 3.1. NaN for fewer than 4 draws.
     """
     n = len(gram)
     if n < 4:

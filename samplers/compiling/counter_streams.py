@@ -43,7 +43,7 @@ def philox(keys: Tensor, counters: Sequence[Tensor]) -> tuple[Tensor, Tensor, Te
         keys: of `key_schedule`; those of a round are broadcast against the counters.
         counters: four words, broadcast against each other.
 
-    Source: Salmon, Moraes, Dror, Shaw 2011, section 3.3.
+    Source: Salmon et al. (2011), section 3.3.
     """
     a, b, c, d = counters
     words = iter(keys.unbind())

@@ -1,6 +1,6 @@
 """The discrete Langevin proposal (DLP): every coordinate moves at once, along one gradient.
 
-For each coordinate i independently (Zhang et al. 2022; PT-DLP v2, Eqs. 2-4),
+For each coordinate i independently (Zhang, Liu and Liu 2022; PT-DLP v2, Eqs. 2-4),
 
     q_i(y_i | x) is proportional to exp{ b beta dU_i(x) (y_i - x_i) - |y_i - x_i|^p / (2 alpha) }
 

@@ -1,4 +1,4 @@
-"""Two-layer Bayesian neural networks whose weights are -1 or 1 (EDLP, section 6.4; Zhang et al. 2022)."""
+"""Two-layer Bayesian neural networks with weights -1 or 1 (EDLP, section 6.4; Zhang, Liu and Liu 2022)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class AliasRows:
             that is its own, ``(rows * length,)``; the distributions are those of `sums` up to rounding to
             its dtype.
 
-    Source: Walker 1977; columns by sweeping, as in Huebschle-Schneider and Sanders 2019.
+    Source: Walker (1977); columns by sweeping, as in Huebschle-Schneider and Sanders (2019).
     """
 
     def __init__(self, sums: Tensor) -> None:

@@ -3,8 +3,8 @@
 After every step log Z_i grows by gamma_t L w_i(theta), averaged over chains, where w_i(theta) is the
 conditional probability of level i given theta. This is the update of Wang and Landau with the indicator of
 the visited level replaced by its conditional expectation, and with gains that make it converge: constant
-first, then falling as t^-0.8, at last as 1 / t (Tan 2017, "Optimally adjusted mixture sampling", where the
-gain L / t is shown to be the best one). Then the estimates stand still for as long again, and
+first, then falling as t^-0.8, at last as 1 / t (Tan 2017, where the gain L / t is shown to be the best
+one). Then the estimates stand still for as long again, and
 
     Z_i = Z_i(learned) * mean of w_i(theta)    up to a factor that all levels share
 
