@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from docs.generator.markdown_text import cell, markdown
-from docs.generator.sections import SETTINGS, introduction, page
+from docs.generator.markdown_text import cell, cited, markdown
+from docs.generator.sections import DOCS, introduction, page
 from runner.catalogue.experiment_outline import outline
 from runner.catalogue.yaml_files import Groups
 
@@ -32,13 +32,14 @@ def data_sets(conf: Groups) -> str:
     for name in conf.names("dataset"):
         entry = conf.content("dataset", name)
         forms = _forms(entry, "train", "validation", "test")
-        what = cell(conf.header("dataset", name))
+        what = cited(cell(conf.header("dataset", name)), DOCS)
         pixels = "×".join(map(str, entry["shape"]))  # noqa: RUF001 - the sign of multiplication
         lines.append(f"| `{name}` | {what} | {pixels} | `{entry['binarisation']}` | {forms} |")
     lines += ["", TABLES]
     for name in conf.names("tabular"):
         forms = _forms(conf.content("tabular", name), "train", "test")
-        lines.append(f"| `{name}` | {cell(conf.header('tabular', name))} | {forms} |")
+        what = cited(cell(conf.header("tabular", name)), DOCS)
+        lines.append(f"| `{name}` | {what} | {forms} |")
     return "\n".join([*lines, ""])
 
 
@@ -59,7 +60,7 @@ def experiments(conf: Groups) -> str:
         title, target = cell(entry["table"]["title"]), name.replace("_", "-")
         rows.append(f"| [`{name}`](#{name}) | {title} | `make {target}` |")
         lines = [f"## {name} {{ #{name} }}", "", f"**{title}**", ""]
-        lines += [markdown(str(entry["table"].get("caption", "")).strip(), SETTINGS), ""]
+        lines += [markdown(str(entry["table"].get("caption", "")).strip(), DOCS), ""]
         for sentence in outline(entry):
             lines += [cell(sentence), ""]
         lines += [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from docs.generator.works import linked
+
 CITATION = re.compile(
     r"`{0,2}(?:experiments\.md|settings\.md)`{0,2},? ([A-J](?:\.\d+)?|0(?:\.\d+)?)\b"
     r"|\b(?:experiments|settings) ([A-J](?:\.\d+)?)\b"
@@ -11,26 +13,26 @@ CITATION = re.compile(
 """How code cites a section of docs/papers/settings.md."""
 
 
-def markdown(text: str, settings: str) -> str:
+def markdown(text: str, docs: str) -> str:
     """Docstring prose as Markdown: nothing but code spans, lists and citations is markup.
 
     Args:
         text: prose of a docstring.
-        settings: relative address of the page of settings, for citations.
+        docs: relative address of the folder docs/, empty or with a slash at its end, for citations.
     """
     return cited(
-        "\n".join(line if line.startswith("    ") else _escaped(line) for line in text.splitlines()), settings
+        "\n".join(line if line.startswith("    ") else _escaped(line) for line in text.splitlines()), docs
     )
 
 
-def cited(text: str, settings: str) -> str:
-    """`text` with citations of the settings as links."""
+def cited(text: str, docs: str) -> str:
+    """`text` with citations of the settings, and of published works, as links."""
 
     def link(found: re.Match[str]) -> str:
         section = found.group(1) or found.group(2)
-        return f"[settings {section}]({settings}#{anchor(section)})"
+        return f"[settings {section}]({docs}papers/settings.md#{anchor(section)})"
 
-    return CITATION.sub(link, text)
+    return linked(CITATION.sub(link, text), f"{docs}references.md")
 
 
 def anchor(section: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docs.generator.markdown_text import cell, markdown
-from docs.generator.sections import SETTINGS, introduction, page, prose, section
+from docs.generator.sections import DOCS, introduction, page, prose, section
 from runner.catalogue.entries import entry_of
 from runner.catalogue.yaml_files import Groups
 
@@ -38,7 +38,7 @@ def metrics(conf: Groups) -> str:
             f"| [`{name}`](#{name}) | {cell(entry.docstring.summary)} | {unit} | {better} | {measured} |"
         )
         note = entry.source.module_note
-        more = markdown(note, SETTINGS) if note != entry.docstring.body else ""
+        more = markdown(note, DOCS) if note != entry.docstring.body else ""
         sections.append(section(entry, f"metric.{name}", [*prose(entry.docstring), more]))
     head = "| name | what it measures | unit | better | standard |\n| :-- | :-- | :-- | :-- | :-- |"
     return page("Metrics", introduction("metrics"), head, rows, sections)
@@ -49,8 +49,7 @@ def tasks(conf: Groups) -> str:
     entries = [entry_of(conf, "task", name) for name in conf.names("task")]
     rows = [f"| [`{entry.name}`](#{entry.name}) | {cell(entry.summary)} |" for entry in entries]
     sections = [
-        section(entry, "task", [markdown(entry.summary, SETTINGS), *prose(entry.docstring)])
-        for entry in entries
+        section(entry, "task", [markdown(entry.summary, DOCS), *prose(entry.docstring)]) for entry in entries
     ]
     head = "| name | what it does |\n| :-- | :-- |"
     return page("Tasks", f"{introduction('tasks')}\n\n{_scales(conf)}", head, rows, sections)

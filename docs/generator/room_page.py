@@ -10,7 +10,8 @@ from docs.generator.markdown_text import markdown
 from docs.generator.sections import introduction
 
 FLOORS = ("runner", "metrics", "samplers", "targets")
-SETTINGS = "papers/settings.md"
+DOCS = ""
+"""The folder docs/, from the page."""
 
 
 def rooms(root: Path) -> str:
@@ -26,7 +27,7 @@ def rooms(root: Path) -> str:
         lines += [
             f"## {floor} {{ #{floor} }}",
             "",
-            markdown(_docstring(root / floor / "__init__.py"), SETTINGS),
+            markdown(_docstring(root / floor / "__init__.py"), DOCS),
             "",
         ]
         lines += ["| room | what is in it |", "| :-- | :-- |"]
@@ -34,7 +35,7 @@ def rooms(root: Path) -> str:
             names = [name.strip() for name in layer]
             texts = [_first_sentence(root / floor, name) for name in names]
             shown = "<br>".join(f"`{name}`" for name in names)
-            described = "<br>".join(markdown(text, SETTINGS) for text in texts)
+            described = "<br>".join(markdown(text, DOCS) for text in texts)
             lines.append(f"| {shown} | {described} |")
         lines.append("")
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.generator.markdown_text import cell, markdown
 from docs.generator.measured_exactness import Exactness
-from docs.generator.sections import SETTINGS, introduction, page, prose, section
+from docs.generator.sections import DOCS, introduction, page, prose, section
 from runner.catalogue.entries import entry_of
 from runner.catalogue.yaml_files import Groups
 
@@ -64,5 +64,5 @@ def _proof(found: Exactness) -> str:
         )
     if found.reasons:
         start = "Claims to be exact; not" if found.claimed else "Not exact. Not"
-        return f"{start} enumerated: {markdown(found.reasons[0], SETTINGS)}."
+        return f"{start} enumerated: {markdown(found.reasons[0], DOCS)}."
     return ""

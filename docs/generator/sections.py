@@ -8,7 +8,8 @@ from docs.generator.markdown_text import cell, markdown
 from runner.catalogue.docstrings import Docstring
 from runner.catalogue.entries import Entry
 
-SETTINGS = "../papers/settings.md"
+DOCS = "../"
+"""The folder docs/, from a page of its folder reference/."""
 INTRODUCTIONS = Path(__file__).parent / "introductions"
 
 
@@ -47,4 +48,4 @@ def section(entry: Entry, prefix: str, paragraphs: list[str]) -> str:
 def prose(described: Docstring) -> list[str]:
     """Summary, body and facts of a docstring as paragraphs."""
     facts = [f"{name}: {said}." for name, said in described.facts.items()]
-    return [markdown(text, SETTINGS) for text in (described.summary, described.body, " ".join(facts))]
+    return [markdown(text, DOCS) for text in (described.summary, described.body, " ".join(facts))]

@@ -101,10 +101,13 @@ def test_included_files_give_their_keys(line: str, tmp_path: Path) -> None:
 
 
 def test_prose_is_no_markup_but_citations_are_links() -> None:
-    assert markdown("a * b_c |x| < 1, `d_e`", "s.md") == r"a \* b\_c \|x\| &lt; 1, `d_e`"
-    assert markdown("see (`experiments.md` I, row 3)", "s.md") == "see ([settings I](s.md#i), row 3)"
-    assert markdown("of settings B.4.", "s.md") == "of [settings B.4](s.md#b4)."
-    assert markdown("text:\n\n    q(y | x)", "s.md") == "text:\n\n    q(y | x)"
+    assert markdown("a * b_c |x| < 1, `d_e`", "../") == r"a \* b\_c \|x\| &lt; 1, `d_e`"
+    page = "../papers/settings.md"
+    assert markdown("see (`experiments.md` I, row 3)", "../") == f"see ([settings I]({page}#i), row 3)"
+    assert markdown("of settings B.4.", "../") == f"of [settings B.4]({page}#b4)."
+    assert markdown("(Zanella 2020)", "") == "([Zanella 2020](references.md#zanella-2020))"
+    assert markdown("Sun et al.\n(2023a), 4", "") == "[Sun et al.\n(2023a)](references.md#sun-2023a), 4"
+    assert markdown("text:\n\n    q(y | x)", "../") == "text:\n\n    q(y | x)"
     assert cell("`a|b` and\nc") == r"`a\|b` and c"
 
 
