@@ -40,6 +40,7 @@ class Stepper:
             may change in place.
 
     Attributes:
+        compiled: whether steps are.
         not_recorded: why steps on a CUDA device are not replayed; None where they are, or before the attempt.
     """
 
@@ -51,6 +52,7 @@ class Stepper:
         self._recorded: RecordedStep | None = None
         self.not_recorded: str | None = None
         self._count = 0
+        self.compiled = False
 
     def __call__(self, state: State) -> tuple[State, Info]:
         """One transition of every chain."""
@@ -86,7 +88,7 @@ class Stepper:
             NotCompiledError: if that fails; steps are plain then.
         """
         compiled = self.trace(state).compiled(state, overwrites=self._recordable)
-        self._plain, self._to_record = compiled, compiled.overwrite
+        self._plain, self._to_record, self.compiled = compiled, compiled.overwrite, True
 
     def _record(self, state: State) -> RecordedStep | None:
         """One step as a CUDA graph; None where it cannot be one, as if the host waits for a value in it."""

@@ -146,10 +146,17 @@ class _Computation:
         except (Exception, SystemExit) as error:
             self.fail(error)
             return
+        alone = False
+
+        def together(seeds: Sequence[int]) -> bool:
+            nonlocal alone  # what was refused once is not tried again for fewer
+            alone = alone or not runs.together(seeds)
+            return not alone
+
         while self.left:
             signals.obey()
             try:
-                batch = next_batch(self.folders, self.left, together=runs.together)
+                batch = next_batch(self.folders, self.left, together=together)
             except BatchElsewhereError as elsewhere:
                 self._leave_alone(elsewhere)
                 continue

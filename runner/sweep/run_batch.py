@@ -5,7 +5,7 @@ It lies in the folder of the first run of the batch and names all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,10 @@ class RunBatch:
 
 
 def next_batch(
-    folders: Mapping[int, RunFolder], left: Mapping[int, RunFolder], *, together: bool = True
+    folders: Mapping[int, RunFolder],
+    left: Mapping[int, RunFolder],
+    *,
+    together: Callable[[Sequence[int]], bool] = lambda seeds: True,
 ) -> RunBatch:
     """A batch of runs that are `left`: one that has a checkpoint, or else all that have none.
 
@@ -71,7 +74,7 @@ def next_batch(
     Args:
         folders: all runs of the job by seed.
         left: those that are not done, whose locks this process holds.
-        together: whether runs may share a batch; if not, a batch is one run.
+        together: whether runs of these seeds may share a batch; if not, a batch is one run.
 
     Raises:
         BatchElsewhereError: if the checkpoint of a run that is left has runs that are not in this job,
@@ -101,7 +104,7 @@ def next_batch(
             return RunBatch({seed: folders[seed] for seed in seeds})
         if by_id[folder.run_id] in left:
             raise BatchElsewhereError(path, mine, () if whole else known)
-    return RunBatch(dict(left) if together else dict([next(iter(left.items()))]))
+    return RunBatch(dict(left) if together(list(left)) else dict([next(iter(left.items()))]))
 
 
 def _seed(path: Path) -> int | None:

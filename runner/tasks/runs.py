@@ -52,9 +52,8 @@ class Batch(Protocol):
 class Runs(Protocol):
     """The runs of one configuration, ready to be computed: what `Task.start` gives."""
 
-    @property
-    def together(self) -> bool:
-        """Whether several seeds may share a batch."""
+    def together(self, seeds: Sequence[int]) -> bool:
+        """Whether these seeds share a batch, in which the numbers of each are those that it has alone."""
         ...
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:

@@ -7,11 +7,13 @@ import math
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from omegaconf import DictConfig
 
 from metrics.mixing.swaps import rates_by_rung
+from runner.execution.compiling.seed_batch import batch_pays, has_own_bits
 from runner.execution.errors import warn
 from runner.files.resumable import completed, save_plan
 from runner.problem.build import Problem, build, label
@@ -47,15 +49,14 @@ class SampledRuns:
     problem: Problem
     tuning: dict[str, Any] | None
 
-    @property
-    def together(self) -> bool:
-        """Whether a seed's numbers are the same bits whatever else is in the batch."""
+    def together(self, seeds: Sequence[int]) -> bool:
         problem = self.problem
-        if problem.compiled:
+        if not problem.compiled or not _may_share(problem, seeds):
+            return _may_share(problem, seeds)
+        try:
+            return has_own_bits(partial(begin, problem), seeds)
+        except Exception:  # which the run of a single seed meets and reports
             return False
-        if problem.target.batch_invariant:
-            return True
-        return bool(problem.target.by_seed) and _bytes(problem) <= MOST_BYTES[problem.device.type]
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         problem = self.problem
@@ -64,6 +65,17 @@ class SampledRuns:
             for place, seed in enumerate(batch.seeds):
                 files = suite_files(run.suite, place, problem.image_shape)
                 yield replace(run_result(run, seed), files=files, tuning=self.tuning)
+
+
+def _may_share(problem: Problem, seeds: Sequence[int]) -> bool:
+    """Whether seeds gain by a batch, in which plain steps of each have the bits that it has alone."""
+    target = problem.target
+    if problem.compiled:
+        pays = batch_pays(problem.device, len(seeds), problem.settings.steps, _bytes(problem))
+        return pays and target.batch_invariant
+    return target.batch_invariant or (
+        bool(target.by_seed) and _bytes(problem) <= MOST_BYTES[problem.device.type]
+    )
 
 
 def _bytes(problem: Problem) -> int:
@@ -118,7 +130,7 @@ def step_trial(config: DictConfig, seeds: Sequence[int], work: int) -> Trial:
     if problem.tunable is not None:
         problem, seconds = tuned_for_trial(problem)
     problem = problem.prepared()
-    seeds = seeds if SampledRuns(problem, None).together else seeds[:1]
+    seeds = seeds if _may_share(problem, seeds) else seeds[:1]
     if "training" in config.target:
         draws = problem.target.initial((1, int(config.task.chains)), Streams([0], "trial"))
         problem.target.held_out = draws[0]

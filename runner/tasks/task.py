@@ -191,7 +191,9 @@ class _SeedBySeed:
     config: DictConfig
     store: Store
     problems: Problems
-    together: bool = False
+
+    def together(self, seeds: Sequence[int]) -> bool:
+        return False
 
     def compute(self, batch: Batch) -> Generator[RunResult, None, None]:
         for seed, folder in batch.folders.items():

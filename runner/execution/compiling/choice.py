@@ -31,8 +31,8 @@ def compile_choice(given: Any) -> bool | str:
 def compiles(given: Any, device: str, steps: int) -> bool | str:
     """Whether the steps of a run of so many are compiled: the choice, or False where ``auto`` does without.
 
-    ``auto`` asks for many steps, a compiler and the CPU: compiled, seeds are computed one after the other,
-    and a GPU has room for all of them at once.
+    ``auto`` asks for many steps, a compiler and the CPU: on a GPU compiled seeds are computed one after the
+    other, and it has room for all of them at once.
 
     Args:
         device: type of the device, ``cpu`` or ``cuda``.

@@ -32,6 +32,7 @@ from runner.tools.bench.rbm_learning import learning_rows
 from runner.tools.bench.real_spaces import real_rows
 from runner.tools.bench.report.report_cost import report_rows
 from runner.tools.bench.start_up import start_up_rows
+from runner.tools.bench.steps.compiled_seeds import compiled_seed_rows
 from runner.tools.bench.steps.compiled_steps import compiled_rows
 from runner.tools.bench.steps.entropic_step import entropic_rows
 from runner.tools.bench.steps.gpu_by_proxy import proxy_rows
@@ -88,6 +89,7 @@ def _steps(bench: BenchRows, settings: Settings) -> None:
         tempering_rows(bench, chains)
     rounds = settings.rounds
     metric_rows(bench, rounds)
+    compiled_seed_rows(bench, rounds)
     rbm_rows(bench, rounds)
     jax_rows(bench, rounds)
     compiled_rows(bench, rounds)

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from runner.config.compose import compose
 from runner.execution import signals
+from runner.execution.compiling import seed_batch
 from runner.problem.build import build
 from runner.sweep.jobs import jobs_of, requested
-from runner.tasks.sample import Sampling
+from runner.tasks import sampled_runs
+from runner.tasks.sample import Sampling, begin
 from runner.tasks.sampled_runs import SampledRuns
+from samplers import Info, State
 from tests.support.commands import Call, rows, rows_by_run, stop_after
 
 # Seven chains: no multiple of what a processor takes at once.
@@ -68,7 +76,7 @@ def test_a_batch_that_is_stopped_ends_like_one_that_is_not(
 
 
 def together(*overrides: str) -> bool:
-    return SampledRuns(build(compose([*overrides])), None).together
+    return SampledRuns(build(compose([*overrides])), None).together([0, 1])
 
 
 def test_seeds_share_a_batch_where_that_pays_and_their_bits_are_known() -> None:
@@ -82,6 +90,58 @@ def test_seeds_share_a_batch_where_that_pays_and_their_bits_are_known() -> None:
     mixture = ("target=gaussian_mixture", "sampler=random_walk", "sampler.step_size=1")
     assert together(*mixture)
     assert not together(*mixture, "target.covariance=[[1,0.5],[0.5,1]]")
+
+
+def test_seeds_of_compiled_steps_share_a_batch_where_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("sampler=gibbs", "compile=true", "task.chains=100")
+    found: list[bool | Exception] = [True, False, RuntimeError("in the trial")]
+
+    def has_own_bits(begun: object, seeds: Sequence[int]) -> bool:
+        if isinstance(answer := found.pop(0), Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(sampled_runs, "has_own_bits", has_own_bits)
+    for wanted in (True, False, False):
+        assert together("target=mog", *asked, "task.steps=200000") is wanted
+    assert not together("target=mog", *asked, "task.steps=199999")
+    assert not together("target=mog", *asked, "task.steps=200000", "threads=2")
+    assert not together("target=ising", *asked, "task.steps=200000")  # 400 KB a seed
+    torch.set_num_threads(1)
+
+
+class Walk:
+    """Steps that count, with bits of a batch that are another's for one seed; a `seed_batch.Steps`."""
+
+    def __init__(self, seeds: Sequence[int], other: int | None, from_step: int = 0) -> None:
+        self.seeds, self.other, self.from_step, self.count = seeds, other, from_step, 0
+        self.state = State(torch.zeros((len(seeds), 3, 1)), torch.zeros((len(seeds), 3)))
+        self.stepper: Any = self._stepper
+        self._stepper.__func__.compiled = True  # type: ignore[attr-defined]
+
+    def _stepper(self, state: State) -> tuple[State, Info]:
+        theta = state.theta + torch.tensor([float(seed) for seed in self.seeds]).reshape(-1, 1, 1)
+        self.count += 1
+        if len(self.seeds) > 1 and self.other in self.seeds and self.count > self.from_step:
+            theta[self.seeds.index(self.other), -1] += 0.5
+        acceptance = torch.ones(theta.shape[:2])
+        return replace(state, theta=theta), Info(acceptance=acceptance, jump=acceptance, evaluations=1)
+
+
+@pytest.mark.parametrize(
+    ("other", "from_step", "same"),
+    [(None, 0, True), (4, 0, False), (9, 200, False), (9, seed_batch.TRIED, True)],
+)
+def test_a_batch_is_tried_beside_its_first_and_its_last_seed(
+    other: int | None, from_step: int, same: bool
+) -> None:
+    assert seed_batch.has_own_bits(lambda seeds: Walk(seeds, other, from_step), [4, 7, 9]) is same
+
+
+def test_compiled_steps_are_tried_in_a_batch() -> None:
+    config = compose(["target=bernoulli4", "sampler=dmala", "sampler.step_size=0.4", "compile=true"])
+    problem = build(config).prepared()
+    assert seed_batch.has_own_bits(partial(begin, problem), [0, 3, 1])
 
 
 def test_a_configuration_with_values_of_the_seed_is_a_job_of_each_seed() -> None:

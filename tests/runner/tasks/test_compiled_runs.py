@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 import runner
 from runner.config.compose import compose
 from runner.execution import signals
-from runner.execution.compiling import choice
+from runner.execution.compiling import choice, seed_batch
 from runner.execution.errors import UserError
 from runner.problem import problems
 from runner.problem.problems import Problems
@@ -88,16 +89,22 @@ def test_results_of_compiled_runs_can_be_read_where_no_compiler_is(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("share", [False, True])
 def test_a_compiled_run_that_is_stopped_ends_like_one_that_is_not(
-    call: Call, monkeypatch: pytest.MonkeyPatch
+    call: Call, monkeypatch: pytest.MonkeyPatch, share: bool
 ) -> None:
-    """And each of two seeds has the numbers that it has alone."""
+    """And each of two seeds has the numbers that it has alone, also where they share a batch."""
+    if share:
+        monkeypatch.setattr(seed_batch, "LEAST_STEPS", 1)
     command = [*DMALA.split(), "compile=true", "checkpoint.steps=7", "seed=[0,1]"]
     with monkeypatch.context() as patch:
         stop_after(patch, Sampling, 2)
         assert call(*command).status == 75
     signals.forget()
     assert call(*command).status == 0
+    summaries = [json.loads(path.read_text()) for path in Path("outputs").glob("runs/*/summary.json")]
+    batches = {summary["batch"] for summary in summaries}
+    assert batches == {2 if share else 1}
     assert call(*DMALA.split(), "compile=true", "seed=1", "output_root=alone").status == 0
     alone = rows("alone")
     assert alone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 
 import torch
@@ -38,7 +38,7 @@ def metric_rows(bench: BenchRows, rounds: int) -> None:
 
 def _calls(lines: list[str]) -> dict[str, Callable[[], object]]:
     """An update of the metrics with one step's draws, a plain step and, with a compiler, a compiled one."""
-    run = _begun(lines, compiled=False)
+    run = begun(lines, [0], compiled=False)
     run.state, info = run.stepper(run.state)
     draws, steps = run.problem.kernel.draws(run.state), count(1)
     calls: dict[str, Callable[[], object]] = {
@@ -46,11 +46,12 @@ def _calls(lines: list[str]) -> dict[str, Callable[[], object]]:
         "metrics": lambda: run.suite.update(next(steps), draws, info),
     }
     if has_compiler():
-        compiled = _begun(lines, compiled=True)
+        compiled = begun(lines, [0], compiled=True)
         calls["compiled"] = lambda: compiled.stepper(compiled.state)
     return calls
 
 
-def _begun(lines: list[str], *, compiled: bool) -> Sampling:
+def begun(lines: Sequence[str], seeds: Sequence[int], *, compiled: bool) -> Sampling:
+    """A run of 100 chains for each seed on the grid target, before its first step."""
     asked = ["target=mog", *lines, "task.chains=100", f"compile={str(compiled).lower()}"]
-    return begin(build(requested(asked, multirun=False).configs[0]).prepared(), [0])
+    return begin(build(requested(asked, multirun=False).configs[0]).prepared(), seeds)
