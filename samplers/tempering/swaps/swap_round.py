@@ -13,7 +13,15 @@ from samplers.inverse_temperatures import along_first
 from samplers.kernel import State, SwapInfo
 from samplers.tempering.path import TemperedPath
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
-from samplers.tempering.swaps.swap_rules import RULES, Rungs, SwapEnergies, SwapRule, log_swap_ratio
+from samplers.tempering.swaps.swap_rules import (
+    RULES,
+    PairFactors,
+    Rungs,
+    SwapEnergies,
+    SwapRule,
+    log_pair_ratio,
+    log_swap_ratio,
+)
 from targets.checks import one_of, within
 from targets.randomness import Generator, uniform
 from targets.target import Target
@@ -141,21 +149,22 @@ class Swaps:
 
         Nothing is written into a tensor of all rungs: compiled, each such write would copy all of it.
         """
-        own = replica_labels(energies.energy)
+        factors, number = PairFactors.of(self.rule, ladder), len(energies.energy)
+        standing, here = torch.zeros_like(energies.energy[0], dtype=torch.int64), energies.at(0)
         climbing, left = memory[0] if self.rule.remembers else None, []
-        order, accepted, standing = [], [], own[0]
-        for k in range(len(own) - 1):
-            pair = torch.stack((standing, own[k + 1]))
-            here = energies.of(pair)
+        order, accepted = [], []
+        for k in range(number - 1):
+            there = energies.at(k + 1)
+            upper, lower = here, there
             if climbing is not None:
-                current = here.energy
-                here = replace(here, energy=current + torch.stack((climbing, memory[k + 1])))
-                climbing = current[1]
-                left.append(current[0])
-            ratio = log_swap_ratio(self.rule, here, ladder.pair(k))[0]
+                upper = replace(upper, energy=upper.energy + climbing)
+                lower = replace(lower, energy=lower.energy + memory[k + 1])
+                left.append(here.energy)
+                climbing = there.energy
+            ratio = log_pair_ratio(self.rule, upper, lower, factors.at(k))
             accepted.append(chance[k] < self.intensity * ratio.exp())
-            order.append(torch.where(accepted[k], pair[1], pair[0]))
-            standing = torch.where(accepted[k], pair[0], pair[1])
+            order.append(torch.where(accepted[k], k + 1, standing))
+            standing, here = torch.where(accepted[k], standing, k + 1), here.chosen(accepted[k], there)
         kept = None if climbing is None else torch.stack((*left, climbing))
         return torch.stack((*order, standing)), torch.stack(accepted), kept
 

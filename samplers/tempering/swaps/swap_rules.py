@@ -38,13 +38,22 @@ class SwapEnergies:
     length: Tensor | None = None
     variance: Tensor | None = None
 
-    def of(self, replicas: Tensor) -> SwapEnergies:
-        """Those of `replicas` ``(n, *batch)``, in that order."""
+    def at(self, rungs: int | slice) -> SwapEnergies:
+        """Those of some `rungs`, or of one without the first axis."""
         both = (self.length, self.variance)
+        return SwapEnergies(self.energy[rungs], *(None if each is None else each[rungs] for each in both))
+
+    def chosen(self, mask: Tensor, others: SwapEnergies) -> SwapEnergies:
+        """These where `mask` holds, `others` elsewhere."""
         return SwapEnergies(
-            self.energy.gather(0, replicas),
-            *(None if values is None else values.gather(0, replicas) for values in both),
+            torch.where(mask, self.energy, others.energy),
+            _chosen(mask, self.length, others.length),
+            _chosen(mask, self.variance, others.variance),
         )
+
+
+def _chosen(mask: Tensor, own: Tensor | None, other: Tensor | None) -> Tensor | None:
+    return None if own is None or other is None else torch.where(mask, own, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,17 +189,46 @@ RULES: dict[str, type[SwapRule]] = {
 }
 
 
-def log_swap_ratio(rule: SwapRule, energies: SwapEnergies, ladder: Rungs) -> Tensor:
-    """r above for each pair of neighbours on `ladder`, shape ``(K - 1, *batch)``."""
-    upper, lower = slice(None, -1), slice(1, None)
-    gap = ladder.betas[upper] - ladder.betas[lower]
-    ratio = rule.sign * gap * (energies.energy[lower] - energies.energy[upper])
-    if energies.length is not None and ladder.step_sizes is not None:
-        inverse = ladder.step_sizes.reciprocal()
-        tension = 0.5 * (inverse[upper] - inverse[lower])
-        ratio = ratio - tension * (energies.length[lower] - energies.length[upper])
-    if energies.variance is not None:
-        ratio = ratio - 0.5 * gap.square() * (energies.variance[lower] + energies.variance[upper])
+@dataclass(frozen=True, slots=True)
+class PairFactors:
+    """What r above multiplies the differences of a pair by, for each pair ``(K - 1, 1, ..)``.
+
+    Attributes:
+        energy, length, variance: sign (beta_k - beta_{k+1}), and so on; None where there are no step sizes.
+    """
+
+    energy: Tensor
+    length: Tensor | None
+    variance: Tensor
+
+    @classmethod
+    def of(cls, rule: SwapRule, ladder: Rungs) -> PairFactors:
+        """Those of all neighbours on `ladder`."""
+        gap = ladder.betas[:-1] - ladder.betas[1:]
+        tension = None
+        if ladder.step_sizes is not None:
+            inverse = ladder.step_sizes.reciprocal()
+            tension = 0.5 * (inverse[:-1] - inverse[1:])
+        return cls(rule.sign * gap, tension, 0.5 * gap.square())
+
+    def at(self, k: int) -> PairFactors:
+        """Those of the pair of rungs k and k + 1."""
+        return PairFactors(self.energy[k], None if self.length is None else self.length[k], self.variance[k])
+
+
+def log_pair_ratio(rule: SwapRule, upper: SwapEnergies, lower: SwapEnergies, factors: PairFactors) -> Tensor:
+    """r above, at most 0, for the replicas on the `upper` rung of a pair and those on the `lower` one."""
+    ratio = factors.energy * (lower.energy - upper.energy)
+    if lower.length is not None and upper.length is not None and factors.length is not None:
+        ratio = ratio - factors.length * (lower.length - upper.length)
+    if lower.variance is not None and upper.variance is not None:
+        ratio = ratio - factors.variance * (lower.variance + upper.variance)
     if rule.always:
         return torch.zeros_like(ratio)
     return ratio.clamp(max=0.0)
+
+
+def log_swap_ratio(rule: SwapRule, energies: SwapEnergies, ladder: Rungs) -> Tensor:
+    """r above, at most 0, for each pair of neighbours on `ladder`, shape ``(K - 1, *batch)``."""
+    upper, lower = energies.at(slice(None, -1)), energies.at(slice(1, None))
+    return log_pair_ratio(rule, upper, lower, PairFactors.of(rule, ladder))

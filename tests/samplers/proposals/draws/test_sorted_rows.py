@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
-from samplers.proposals.draws.sorted_rows import FEW, SortedRows
+from samplers.proposals.draws import sorted_rows
+from samplers.proposals.draws.sorted_rows import FEW, TOGETHER, SortedRows, _bisected
 
 
 def distribution_functions(rows: int, length: int, dtype: torch.dtype) -> torch.Tensor:
@@ -18,7 +21,7 @@ def distribution_functions(rows: int, length: int, dtype: torch.dtype) -> torch.
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 15, 16, 101, 127, 128])
-@pytest.mark.parametrize("searches", [5, FEW + 1])
+@pytest.mark.parametrize("searches", [5, FEW + 1, 2 * TOGETHER + 1])
 def test_the_count_is_that_of_a_search_from_the_right(length: int, searches: int, dtype: torch.dtype) -> None:
     values = distribution_functions(40, length, dtype)
     rows, generator = SortedRows(values), torch.Generator().manual_seed(1)
@@ -34,6 +37,20 @@ def test_numbers_below_and_above_all_entries_are_counted() -> None:
     rows = SortedRows(torch.tensor([[0.25, 0.5, 1.0], [0.0, 0.0, 1.0]]))
     row, point = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0.0, 0.25, 1.0, 0.0, -1.0])
     assert rows.at_most(row, point).tolist() == [0, 1, 3, 2, 0]
+
+
+def test_a_search_of_many_parts_reads_the_lines_of_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[int] = []
+
+    def bisected(table: torch.Tensor, start: torch.Tensor, *others: Any) -> torch.Tensor:
+        looked_up.append(len(start))
+        return _bisected(table, start, *others)
+
+    monkeypatch.setattr(sorted_rows, "_bisected", bisected)
+    rows = SortedRows(distribution_functions(40, 101, torch.float32))
+    row, point = torch.zeros(TOGETHER + 1, dtype=torch.int64), torch.zeros(TOGETHER + 1)
+    rows.at_most(row, point)
+    assert looked_up == [TOGETHER, TOGETHER, 1, 1]
 
 
 def test_separators_are_every_so_many_entries() -> None:
