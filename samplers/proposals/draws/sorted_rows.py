@@ -68,7 +68,7 @@ class SortedRows:
         row = row.to(self._index)
         start = row * 2**self.separated
         block = _bisected(self.separators, start, point, self.separated).sub_(start)
-        start = row.mul_(self.width)
+        start = row * self.width
         place = torch.add(start, block, alpha=2**self.left)
         return _bisected(self.entries, place, point, self.left).sub_(start).long()
 

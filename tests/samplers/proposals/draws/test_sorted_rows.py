@@ -53,6 +53,19 @@ def test_a_search_of_many_parts_reads_the_lines_of_one_at_a_time(monkeypatch: py
     assert looked_up == [TOGETHER, TOGETHER, 1, 1]
 
 
+def test_places_of_64_bits_are_counted_likewise_and_the_given_rows_are_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As of a table with more than 2^31 entries."""
+    rows = SortedRows(distribution_functions(40, 101, torch.float32))
+    row = torch.randint(0, 40, (FEW,), generator=torch.Generator().manual_seed(1))
+    point, given = torch.full((FEW,), 0.5), row.clone()
+    expected = rows.at_most(row, point)
+    monkeypatch.setattr(rows, "_index", torch.int64)
+    assert torch.equal(rows.at_most(row, point), expected)
+    assert torch.equal(row, given)
+
+
 def test_separators_are_every_so_many_entries() -> None:
     rows = SortedRows(distribution_functions(40, 101, torch.float32))
     assert rows.entries.shape == (40 * 104,)
