@@ -22,7 +22,7 @@ class Wolff(ClusterKernel):
 
     Spaces: models with interactions in pairs.
     Cost: one evaluation.
-    Source: Wolff (1989), section 3; Wang, Swendsen and Kotecky (1989).
+    Source: Wolff (1989); Wang, Swendsen and Kotecky (1989).
     """
 
     def _choices(self, space: Discrete, levels: Tensor) -> Iterator[Choice]:
