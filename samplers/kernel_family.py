@@ -71,7 +71,7 @@ def family_of(kernel: Kernel) -> KernelFamily:
 
 
 def check_step_sizes(kernel: Kernel, step_sizes: Tensor | None, target: Target) -> None:
-    """Raises ValueError if `kernel` with one of these step sizes does not serve `target`; None is as it is."""
+    """Raises ValueError if `kernel` with one of these step sizes does not serve `target`."""
     if step_sizes is not None:
         family_of(kernel)(step_sizes).check(target)
 
