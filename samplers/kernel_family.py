@@ -70,6 +70,12 @@ def family_of(kernel: Kernel) -> KernelFamily:
     return at
 
 
+def check_step_sizes(kernel: Kernel, step_sizes: Tensor | None, target: Target) -> None:
+    """Raises ValueError if `kernel` with one of these step sizes does not serve `target`."""
+    if step_sizes is not None:
+        family_of(kernel)(step_sizes).check(target)
+
+
 def ladder_step_sizes(
     kernel: Kernel, given: Any, rungs: int | None, words: Sequence[str] = ()
 ) -> Tensor | None:

@@ -15,7 +15,7 @@ from targets.reference_distribution import reference_distribution
 from targets.spaces import Discrete, discrete_space
 from targets.target import HasLogPartition, Target
 
-MAX_STATES = 2**16
+MAX_STATES = 2**20
 """Largest space that is enumerated."""
 
 BLOCK_STATES = 250

@@ -20,8 +20,8 @@ from targets.exact_moments import energy_moments
 from targets.spaces import Discrete
 from targets.target import Enumerable, HasLogPartition
 
-LISTED = 2**16
-"""Most states whose exact averages are summed."""
+LISTED, AT_ONCE = 2**20, 2**16
+"""Most states whose exact averages are summed, and of how many the target is evaluated at once."""
 
 Numbers = NDArray[np.float64]
 
@@ -57,12 +57,14 @@ class ThermalAverage(Metric):
         return self.context.target.log_prob(theta)
 
     def exact(self) -> float:
-        """The exact value; NaN where it is not known. A model of at most 65,536 states is summed."""
+        """The exact value; NaN where it is not known. At most 2^20 states are summed."""
         target = self.context.target
         if not enumerable(target) or not isinstance(target.space, Discrete) or target.space.size > LISTED:
             return math.nan
         weights = cast(Enumerable, target).probabilities().double().cpu().numpy()
-        values = self.observable(target.space.states().to(target.like())).double().cpu().numpy()
+        like = target.like()
+        blocks = torch.split(target.space.states(like.dtype), AT_ONCE)
+        values = torch.cat([self.observable(block.to(like)) for block in blocks]).double().cpu().numpy()
         possible = weights > 0.0  # U of the others may be minus infinity, and 0 times that is NaN
         return float(self.estimate(self.moments(values[possible]) @ weights[possible]))
 

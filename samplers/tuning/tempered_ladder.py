@@ -17,7 +17,7 @@ from samplers.hyperparameters import (
     wanted_acceptance,
 )
 from samplers.kernel import Kernel
-from samplers.kernel_family import rung_step_sizes
+from samplers.kernel_family import check_step_sizes, rung_step_sizes
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_count import FORMULAS
@@ -87,6 +87,7 @@ class LadderSettings(Settings):
                 ends at 0, where the hot distribution is improper.
         """
         self.base.check(target)
+        check_step_sizes(self.base, self.step_sizes, target)
         if isinstance(target.space, Real) and self.given["ladder"] == AUTO and self.wanted.hottest == 0:
             raise ValueError(
                 f"hottest must be above 0 on the reals, such as 0.01, {self.hottest!r} was given"

@@ -11,6 +11,7 @@ import torch
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, is_word, move_rate, wanted_acceptance
 from samplers.kernel import Kernel
+from samplers.kernel_family import check_step_sizes
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
 from samplers.tempering.simulated.simulated_tempering import (
@@ -97,6 +98,7 @@ class LevelSettings(Settings):
                 a ladder that is left to pilot rounds or ends at 0, where the hot distribution is improper.
         """
         self.base.check(target)
+        check_step_sizes(self.base, self.step_sizes, target)
         ladder = self.given["ladder"]
         if ladder in LADDERS or self.given["step_size"] == STMH:
             mixture_of(target)

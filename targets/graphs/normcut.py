@@ -40,7 +40,6 @@ class NormCut(GraphProblem):
     """
 
     direction = "min"
-    solvable = 20
     space: Categorical
 
     def __init__(

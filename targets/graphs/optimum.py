@@ -14,6 +14,9 @@ from targets.graphs.graph import Graph
 SECONDS = 60.0
 """Time limit of one integer program."""
 
+GROUP, ROWS = 10, 64
+"""Nodes in one group, and divisions of the other that are weighed at a time: their sums fit into a cache."""
+
 Row = tuple[dict[int, float], float, float]
 """A constraint: coefficients by variable, and the least and the largest value of their sum."""
 
@@ -61,22 +64,43 @@ def largest_clique(graph: Graph) -> float | None:
 def smallest_normalised_cut(graph: Graph) -> float:
     """The smallest cut / vol of two parts together, neither of volume 0; all divisions are listed.
 
-    20 nodes take about 70 MB. What is below 1e-12 is 0 but for rounding, as in a graph of two components.
+    The nodes are two groups: the weight within a part is that of its nodes in either group, and that between
+    them, a product of matrices. What is below 1e-12 is 0 but for rounding, as in a graph of two components.
     """
     adjacency = np.zeros((graph.nodes, graph.nodes))
     adjacency[tuple(graph.edges.T.numpy())] = graph.weights.numpy()
     adjacency += adjacency.T
-    degree, smallest = adjacency.sum(0), np.inf
-    divisions = np.arange(1, 2 ** (graph.nodes - 1), dtype=np.int64)  # the last node is in the second part
-    for some in np.array_split(divisions, 1 + graph.nodes * len(divisions) // 2**21):
-        first = (some[:, None] >> np.arange(graph.nodes) & 1).astype(float)
-        objective = np.zeros(len(some))
-        for part in (first, 1.0 - first):
-            volume = part @ degree
-            within_part = (part @ adjacency * part).sum(1)
-            objective += np.where(volume > 0, 1.0 - within_part / np.where(volume > 0, volume, 1.0), np.inf)
-        smallest = min(smallest, float(objective.min(initial=np.inf)))
+    served = adjacency.any(0)  # the others have no volume
+    adjacency = adjacency[served][:, served]
+    group, smallest = min(len(adjacency) - 1, GROUP), np.inf
+    ours = [(side, *_weights(adjacency, slice(group), side)) for side in _sides(np.arange(2**group), group)]
+    divisions = np.arange(2 ** (len(adjacency) - 1 - group))  # the last node is in the second part
+    for some in np.array_split(divisions, 1 + len(divisions) // ROWS):
+        objective = np.zeros((len(some), 2**group))
+        theirs = _sides(some, len(adjacency) - group)
+        for side, (our_side, our_volume, our_weight) in zip(theirs, ours, strict=True):
+            volume, weight = _weights(adjacency, slice(group, None), side)
+            within_part = (2.0 * side @ adjacency[group:, :group]) @ our_side.T
+            within_part += weight[:, None] + our_weight
+            volume = volume[:, None] + our_volume
+            objective += 1.0 - within_part / np.where(volume > 0, volume, 1.0)
+        if some[0] == 0:
+            objective[0, 0] = np.inf  # the first part is empty
+        smallest = min(smallest, float(objective.min()))
     return smallest if smallest > 1e-12 else 0.0
+
+
+def _sides(numbers: NDArray[np.int64], nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bits of the nodes in the first and in the second part, a row for each division."""
+    first = (numbers[:, None] >> np.arange(nodes) & 1).astype(float)
+    return first, 1.0 - first
+
+
+def _weights(
+    adjacency: NDArray[np.float64], group: slice, side: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The volume of each row of `side`, bits of the nodes in `group`, and twice the weight within it."""
+    return side @ adjacency.sum(0)[group], (side @ adjacency[group, group] * side).sum(1)
 
 
 def _triangles(edges: list[tuple[int, int]]) -> list[tuple[int, int, int]]:

@@ -6,10 +6,11 @@ import pytest
 
 from metrics.enumeration.tempered_transition import product_distribution, tempering_matrix
 from metrics.enumeration.transition_matrix import invariance_error, transition_matrix
-from samplers import DMALA, PAS, Kernel, ParallelTempering, Swaps
+from samplers import DLMC, DMALA, PAS, Kernel, ParallelTempering, Swaps
+from samplers.proposals.balancing_functions import FUNCTIONS
 from targets import Ising, Target
-from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, sampled_rows
-from tests.support.mutants import KERNEL_MUTANTS, LATTICE_MUTANTS, SWAP_MUTANTS
+from tests.support.checks import cache_error, dkw_band, invariance, largest_gap, rate_error, sampled_rows
+from tests.support.mutants import KERNEL_MUTANTS, LATTICE_MUTANTS, SWAP_MUTANTS, UnbalancedFunction
 from tests.support.targets.small_targets import SPACES, random_target
 
 TARGET = random_target(SPACES["binary"], seed=3)
@@ -64,6 +65,13 @@ def test_kernel_mutants_are_caught(name: str) -> None:
 @pytest.mark.parametrize("name", LATTICE_MUTANTS)
 def test_lattice_mutants_are_caught(name: str) -> None:
     assert "invariance" in kernel_failures(LATTICE_MUTANTS[name](), Ising("random", 3, 0.5, degree=2))
+
+
+def test_an_unbalanced_function_is_caught() -> None:
+    target = random_target(SPACES["ordinal"], seed=3)
+    for name in FUNCTIONS:
+        assert rate_error(DLMC(1e-7, name), target) <= 1e-5
+    assert rate_error(UnbalancedFunction(1e-7), target) > 0.5
 
 
 @pytest.mark.parametrize("name", SWAP_MUTANTS)

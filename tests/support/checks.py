@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from metrics.enumeration.transition_matrix import invariance_error, tempered_probabilities, transition_matrix
+from samplers.informed.dlmc import DLMC
 from samplers.kernel import Kernel
 from targets import Discrete, Target
 
@@ -79,3 +80,17 @@ def cache_error(kernel: Kernel, target: Target, beta: float, steps: int = 50) ->
     if state.grad is not None:
         error = torch.maximum(error, (state.grad - grad).abs().max())
     return float(error)
+
+
+def rate_error(kernel: DLMC, target: Target) -> float:
+    """How far moves in a short time are from the rates g(t), relative to them.
+
+    Metropolis-Hastings makes any g exact, but it rejects moves of one that is not balanced, however short the
+    time.
+    """
+    space = target.space
+    assert isinstance(space, Discrete)
+    levels, log_prob = space.to_levels(space.states()), target.log_prob(space.states())
+    single = (levels.unsqueeze(1) != levels).sum(-1) == 1
+    wanted = kernel.step_size * kernel.function(log_prob - log_prob.unsqueeze(-1)).exp()
+    return float((transition_matrix(kernel, target)[single] / wanted[single] - 1.0).abs().max())

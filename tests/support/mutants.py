@@ -12,10 +12,12 @@ from torch import Tensor
 from samplers.choice import choose
 from samplers.cluster.cluster_kernel import Choice
 from samplers.cluster.wolff import Wolff
+from samplers.informed.dlmc import DLMC
 from samplers.informed.pas import PAS
 from samplers.kernel import Info, Kernel, State, evaluate
 from samplers.metropolis_hastings import MetropolisHastings, jump_length
 from samplers.proposals.discrete_langevin import LangevinProposal
+from samplers.proposals.jump_process import JumpProcess
 from samplers.proposals.paths import MoveWeights, Path
 from samplers.tempering.swaps.swap_round import Swaps
 from samplers.tempering.swaps.swap_rules import SwapRule
@@ -135,6 +137,15 @@ class RadiusOfTheState(PAS):
     def lengths(self, state: State, d: int, generator: Generator) -> Tensor:
         lengths = super().lengths(state, d, generator)
         return torch.where(state.theta.sum(-1, keepdim=True) > 1, lengths, 1.0)
+
+
+class UnbalancedFunction(DLMC):
+    """Weighs moves by g(t) = t, behind the back of the constructor, which refuses it."""
+
+    def __init__(self, step_size: float) -> None:
+        super().__init__(step_size)
+        assert isinstance(self.proposal, JumpProcess)
+        self.function = self.proposal.function = torch.clone
 
 
 class BondsOfAllNeighbours(Wolff):

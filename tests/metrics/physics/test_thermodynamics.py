@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from metrics import BinderCumulant, Energy, Magnetisation, Metric, Overlap, SpecificHeat
+from metrics.likelihood.target_log_partition import known_log_partition
 from metrics.physics.overlap import of_seed
 from metrics.statistics.jackknife import jackknife
 from targets import FactorialHMM, Ising, LetterInfilling, LogQuadratic, Potts, Streams, Target
@@ -49,6 +50,16 @@ def test_values_are_those_of_the_draws_and_exact_ones_those_of_all_states(target
             assert float(found[f"{name}_exact"][seed]) == pytest.approx(exact[name], abs=1e-10)
             deviation = (value - exact[name]) / float(found[f"{name}_error"][seed])
             assert float(found[f"{name}_deviation"][seed]) == pytest.approx(deviation)
+
+
+def test_averages_and_log_z_of_17_bits_are_summed_over_all_states() -> None:
+    """More than are evaluated at once."""
+    target = LogQuadratic("binary", 17)
+    log_prob = target.log_prob(target.space.states())
+    found = measure(context(target, 1, 4), [Energy], random_draws(target, 50, seeds=1, chains=4)).result()
+    mean = float((log_prob.softmax(0) * log_prob).sum()) / 17
+    assert float(found["energy_exact"]) == pytest.approx(mean, rel=1e-12)
+    assert known_log_partition(target) == pytest.approx(float(log_prob.logsumexp(0)), rel=1e-12)
 
 
 def order(target: Target, theta: Tensor) -> Tensor:

@@ -119,6 +119,8 @@ VALUES = [
     ),
     ("sampler=pas sampler.radius=9", "sampler: radius must be at most 4, the dimension, 9 was given"),
     ("sampler=pas sampler.radius=0.5", "sampler.radius must be a number of at least 1, 0.5 was given"),
+    ("sampler=pt_pas sampler.step_size=9", "sampler: radius must be at most 4, the dimension, 9 was given"),
+    ("sampler=pt_pas sampler.step_size=0.5", "radius must be a number of at least 1, 0.5 was given"),
     ("sampler=dlmc sampler.balancing_function=torch.abs", "is off by 20 in log g"),
     ("sampler=wolff", "sampler: Wolff needs a target whose coordinates interact in pairs, such as ising or"),
     ("target=mog metric=binder", "metric: magnetisation, and all that is measured of it, needs bits or"),

@@ -19,6 +19,7 @@ from samplers import (
     EDULA,
     EDULAGLU,
     MALA,
+    PAS,
     ULA,
     BlockGibbs,
     DMALANewton,
@@ -178,6 +179,10 @@ BINARY, REALS = random_target(Binary(3)), GaussianMixture([[-2.0, 0.0], [2.0, 1.
         (ParallelTempering(GaussianWalk(1.0), [1.0, 0.0]), REALS, "^ladder must end above 0 on the reals"),
         (tunable(ST, DMALA(1.0), ladder="coarse"), BINARY, "need a mixture of Gaussians"),
         (SimulatedTempering(GaussianWalk(1.0), [1.0, 0.5], [0.0, 0.0]), BINARY, "needs a real space"),
+        *(
+            (tunable(cls, configured(PAS), step_size=4.0), BINARY, "^radius must be at most 3, the dimension")
+            for cls in (PT, ST)
+        ),
         (tunable(AB), REALS, r"^ab needs a binary, ordinal or categorical space, not Real\(d=2"),
         (tunable(ACS, steps=100), REALS, "^acs needs a binary, ordinal or categorical space"),
         (tunable(MALA), BINARY, "^mala needs a real space"),

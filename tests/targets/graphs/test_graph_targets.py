@@ -373,6 +373,19 @@ def test_a_graph_of_two_components_has_a_normalised_cut_of_0() -> None:
     assert listed(problem) == pytest.approx(0.0, abs=1e-12)
 
 
+def test_the_smallest_normalised_cut_of_many_nodes_is_listed_in_groups() -> None:
+    """More nodes than in one group, some without edges or with light ones; and two cliques with one edge."""
+    for seed in range(3):
+        draws, graph = random.Random(seed), networkx.gnm_random_graph(11, 17, seed=seed)
+        graph.add_nodes_from((11, 12))
+        for one, other in graph.edges:
+            graph[one][other]["weight"] = draws.expovariate(1.0) ** 4
+        problem = NormCut(graph)
+        assert problem.optimum() == pytest.approx(listed(problem), rel=1e-9)
+    joined = networkx.barbell_graph(11, 0)
+    assert NormCut(joined).optimum() == pytest.approx(2 * 1 / (11 * 10 + 1), rel=1e-12)
+
+
 def test_parts_of_normcut_are_refused_that_no_node_with_edges_is_left_for(tmp_path: Path) -> None:
     path = tmp_path / "own.edges"
     path.write_text("1 2\n3 4 0\n")
