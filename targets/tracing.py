@@ -22,6 +22,15 @@ def stored(values: Tensor) -> Tensor:
     return torch.as_strided(values, values.shape, values.stride()) if is_traced() else values
 
 
+def apart(values: Tensor) -> Tensor:
+    """`values`, one for each rung of a ladder, with gaps between them in memory.
+
+    Where they lie side by side a compiler runs through all rungs for every few chains, and so through the
+    tables of all rungs; with gaps it runs through the chains of one rung after the other.
+    """
+    return torch.stack((values, values), -1)[..., 0]
+
+
 @contextmanager
 def traced() -> Iterator[None]:
     """Inside this operations are traced."""

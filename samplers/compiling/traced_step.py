@@ -129,7 +129,7 @@ class TracedStep:
                     graph = overwriting(graph, inputs, self._of_state)
                 graph = with_own_look_ups(with_fast_truth_values(with_fast_products(graph)))
                 with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv()))):  # else nothing is kept
-                    self._run = inductor(graph, inputs)
+                    self._run = inductor(graph, inputs, options=_options())
                 self._overwrites = overwrites
                 self(state)
         except Exception as error:
@@ -180,6 +180,14 @@ class TracedStep:
             require_same_caches(state.cached_by, self._cached_by)
             parts = list(tensors(state))
         return [*map(Tensor.contiguous, parts), *self.parts]
+
+
+def _options() -> dict[str, Any]:
+    """Loops with many look-ups are computed on vectors, too, which TorchInductor takes for slower."""
+    from torch._inductor import config
+
+    known = hasattr(config.cpp, "enable_tiling_heuristics")  # not in old versions of torch
+    return {"cpp.enable_tiling_heuristics": False} if known else {}
 
 
 def _lifted(graph: fx.GraphModule) -> Iterator[Tensor]:

@@ -23,7 +23,7 @@ from samplers.proposals.prepared_beta import PreparedBeta
 from targets.randomness import Generator, for_compiled_steps, uniform
 from targets.spaces import Discrete, Ordinal, Space
 from targets.target import Enumerable, Target
-from targets.tracing import is_traced
+from targets.tracing import apart, is_traced
 
 LARGEST_TABLE = 2**26
 """Entries above which no table is made: 256 MiB in float32, a fifth more for the search, and as much again in
@@ -59,9 +59,9 @@ class TabulatedLangevin(LangevinProposal):
         self.cumulative = SortedRows(torch.cat(cumulative).flatten(0, 1))  # (R * size * d, levels)
         self.normaliser = torch.cat(normaliser)  # (R * size, d)
         self.beta = PreparedBeta(beta.expand(shape))
-        self._scale = torch.as_tensor(self.balancing * beta)
+        self._scale, self._cost = apart(torch.as_tensor(self.balancing * beta)), apart(self._cost)
         self._forward: tuple[Tensor, Tensor, Tensor] | None = None
-        self.offset = torch.arange(len(normaliser), device=beta.device) * size
+        self.offset = apart(torch.arange(len(normaliser), device=beta.device) * size)
         self.coordinate = torch.arange(target.space.d, device=beta.device)
 
     def to(self, like: Tensor) -> Self:

@@ -20,6 +20,7 @@ from samplers.tempering.swaps.swap_rules import Rungs
 from targets.checks import described
 from targets.randomness import Generator
 from targets.target import Target
+from targets.tracing import apart
 from targets.versions import changes
 
 
@@ -128,7 +129,7 @@ class ParallelTempering(AroundKernel):
         known = self._tempered
         if known is None or not known.holds(self.betas, beta, count, axes):
             sizes = None if self.step_sizes is None else along_first(self.step_sizes, axes)
-            laid = Rungs(beta * along_first(self.betas, axes), sizes)
+            laid = Rungs(apart(beta * along_first(self.betas, axes)), sizes)
             if count is None or laid.betas.is_inference():
                 return laid  # changes of such tensors are not counted
             known = self._tempered = _Tempered(self.betas, beta, count, axes, laid)

@@ -273,7 +273,7 @@ def test_a_process_that_has_traced_a_step_can_compute_gradients_and_fork() -> No
 def test_a_compiler_that_gives_another_step_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here one with other random numbers; TorchInductor's multiples of an index did that to Philox."""
 
-    def wrong(graph: fx.GraphModule, _: object) -> Callable[..., Sequence[Tensor]]:
+    def wrong(graph: fx.GraphModule, *_: object, **options: object) -> Callable[..., Sequence[Tensor]]:
         return lambda *given: graph(
             *(each + (each.dtype == torch.int64 and not each.dim()) for each in given)
         )
@@ -283,7 +283,7 @@ def test_a_compiler_that_gives_another_step_is_found_out(monkeypatch: pytest.Mon
     monkeypatch.setattr("torch._inductor.compile", wrong)
     with pytest.raises(NotCompiledError, match=r"^the compiler gave a step that is not the kernel's$"):
         Stepper(kernel, target, ONE, CounterStreams([0], "chain")).compile(state)
-    monkeypatch.setattr("torch._inductor.compile", lambda graph, _: graph)
+    monkeypatch.setattr("torch._inductor.compile", lambda graph, _, options: graph)
     Stepper(kernel, target, ONE, CounterStreams([0], "chain")).compile(state)
 
 

@@ -14,6 +14,7 @@ from samplers.compiling.counter_streams import CounterStreams, NextNumbers
 from samplers.compiling.look_ups import LARGE, MANY, with_own_look_ups
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.compiling.truth_values import with_fast_truth_values
+from samplers.proposals.tabulated_langevin import TabulatedLangevin
 from samplers.stepper import Stepper
 from samplers.tensor_tree import tensors
 from targets import MixtureOfGaussians, Streams
@@ -61,6 +62,19 @@ def test_comparisons_that_are_results_are_made_as_bytes() -> None:
     for one, other in zip(found(a, b), expected, strict=True):
         assert one.dtype == other.dtype
         assert torch.equal(one, other) or one.is_floating_point()
+
+
+def test_the_numbers_of_a_ladder_lie_apart() -> None:
+    """Side by side they make TorchInductor go through all rungs for every sixteen chains."""
+    target, one = MixtureOfGaussians(components=8).float(), torch.ones(())
+    ladder = ParallelTempering(DMALA(1.0), [1.0, 0.3, 0.0], [26.0, 80.0, 1e4]).to(one).prepared(target, one)
+    assert isinstance(ladder.tables, DMALA)
+    proposal, betas = ladder.tables.proposal, ladder._laid(one, 3).betas
+    assert isinstance(proposal, TabulatedLangevin)
+    assert torch.equal(betas.flatten(), torch.tensor([1.0, 0.3, 0.0]))
+    for each in (betas, proposal.offset, proposal._scale, proposal._cost):
+        assert len(each) == 3
+        assert each.stride(0) == 2
 
 
 def test_a_compiled_round_on_a_grid_is_that_of_the_kernel() -> None:
