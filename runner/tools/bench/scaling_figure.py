@@ -48,7 +48,8 @@ def draw_scaling(times: dict[tuple[int, int], float], folder: Path) -> None:
         for place, fixed in enumerate(sorted({key[1 - axis] for key in times})):
             line = sorted((key[axis], 1e3 * value) for key, value in times.items() if key[1 - axis] == fixed)
             colour, marker = COLOURS[place % 6], MARKERS[place % 6]
-            panel.plot(*zip(*line, strict=True), color=colour, marker=marker, label=f"{fixed:,} {other}")
+            label = f"{fixed:,} {other if fixed > 1 else other[:-1]}"
+            panel.plot(*zip(*line, strict=True), color=colour, marker=marker, label=label)
         start, end = line[0][0], line[-1][0]
         guide = [line[-1][1] * start / end, line[-1][1]]
         panel.plot([start, end], guide, color="0.6", linestyle=":", label="linear")
