@@ -64,7 +64,7 @@ def next_batch(
     folders: Mapping[int, RunFolder],
     left: Mapping[int, RunFolder],
     *,
-    together: Callable[[Sequence[int]], bool] = lambda seeds: True,
+    together: Callable[[Sequence[int]], bool],
 ) -> RunBatch:
     """A batch of runs that are `left`: one that has a checkpoint, or else all that have none.
 

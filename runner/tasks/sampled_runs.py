@@ -50,11 +50,12 @@ class SampledRuns:
     tuning: dict[str, Any] | None
 
     def together(self, seeds: Sequence[int]) -> bool:
-        problem = self.problem
-        if not problem.compiled or not _may_share(problem, seeds):
-            return _may_share(problem, seeds)
+        if not _may_share(self.problem, seeds):
+            return False
+        if not self.problem.compiled:
+            return True
         try:
-            return has_own_bits(partial(begin, problem), seeds)
+            return has_own_bits(partial(begin, self.problem), seeds)
         except Exception:  # which the run of a single seed meets and reports
             return False
 

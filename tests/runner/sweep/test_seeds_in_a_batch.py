@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from metrics.library.thread_count import thread_count
 from runner.config.compose import compose
 from runner.execution import signals
 from runner.execution.compiling import seed_batch
@@ -102,24 +103,25 @@ def test_seeds_of_compiled_steps_share_a_batch_where_that_pays(monkeypatch: pyte
         return answer
 
     monkeypatch.setattr(sampled_runs, "has_own_bits", has_own_bits)
-    for wanted in (True, False, False):
-        assert together("target=mog", *asked, "task.steps=200000") is wanted
-    assert not together("target=mog", *asked, "task.steps=199999")
-    assert not together("target=mog", *asked, "task.steps=200000", "threads=2")
-    assert not together("target=ising", *asked, "task.steps=200000")  # 400 KB a seed
-    torch.set_num_threads(1)
+    with thread_count(1):
+        for wanted in (True, False, False):
+            assert together("target=mog", *asked, "task.steps=200000") is wanted
+        assert not together("target=mog", *asked, "task.steps=199999")
+        assert not together("target=mog", *asked, "task.steps=200000", "threads=2")
+        assert not together("target=ising", *asked, "task.steps=200000")  # 400 KB a seed
 
 
 class Walk:
     """Steps that count, with bits of a batch that are another's for one seed; a `seed_batch.Steps`."""
 
+    compiled, total = True, 10_000
+
     def __init__(self, seeds: Sequence[int], other: int | None, from_step: int = 0) -> None:
         self.seeds, self.other, self.from_step, self.count = seeds, other, from_step, 0
         self.state = State(torch.zeros((len(seeds), 3, 1)), torch.zeros((len(seeds), 3)))
-        self.stepper: Any = self._stepper
-        self._stepper.__func__.compiled = True  # type: ignore[attr-defined]
+        self.stepper: Any = self
 
-    def _stepper(self, state: State) -> tuple[State, Info]:
+    def __call__(self, state: State) -> tuple[State, Info]:
         theta = state.theta + torch.tensor([float(seed) for seed in self.seeds]).reshape(-1, 1, 1)
         self.count += 1
         if len(self.seeds) > 1 and self.other in self.seeds and self.count > self.from_step:
