@@ -15,6 +15,7 @@ from metrics.requirements import require_replicas
 from metrics.statistics.sums import Sums
 from samplers.kernel import Info
 from samplers.tempering.parallel_tempering import ParallelTempering
+from targets.lattice.infinite_lattice import known_infinite_lattice
 from targets.spaces import Discrete
 
 
@@ -66,6 +67,7 @@ class ThermodynamicIntegration(Metric):
         log_z: the estimate, in nats.
         log_z_trapezoid: by the plain trapezoidal rule, which errs by the ladder's coarseness.
         log_z_exact: where the target knows it.
+        log_z_infinite: the same number of sites of the infinite lattice, where it is known.
 
     Raises:
         UnsupportedMetric: if the kernel is no parallel tempering on a discrete space with a ladder down to 0,
@@ -107,10 +109,16 @@ class ThermodynamicIntegration(Metric):
         plain = (width * (mean[:, :-1] + mean[:, 1:]) / 2).sum(-1)
         correction = (width.square() * (variance[:, :-1] - variance[:, 1:]) / 12).sum(-1)
         values = {self.name: self.log_base + plain - correction, "log_z_trapezoid": self.log_base + plain}
-        exact = self._exact
-        return values if exact is None else {**values, "log_z_exact": plain.new_full(plain.shape, exact)}
+        known = {"log_z_exact": self._exact, "log_z_infinite": self._infinite}
+        numbers = {name: number for name, number in known.items() if number is not None}
+        return {**values, **{name: plain.new_full(plain.shape, number) for name, number in numbers.items()}}
 
     @cached_property
     def _exact(self) -> float | None:
         # Summing the states of a network takes minutes, and every record asks.
         return known_log_partition(self.context.target)
+
+    @cached_property
+    def _infinite(self) -> float | None:
+        known = known_infinite_lattice(self.context.target)
+        return self.context.target.space.d * known.log_partition if known else None

@@ -17,6 +17,7 @@ from metrics.statistics.jackknife import jackknife
 from metrics.statistics.order_parameter_series import OrderParameterSeries, order_parameter
 from metrics.statistics.thinned_series import ChainSeries, LogProbSeries
 from targets.exact_moments import energy_moments
+from targets.lattice.infinite_lattice import known_infinite_lattice
 from targets.spaces import Discrete
 from targets.target import Enumerable, HasLogPartition
 
@@ -34,6 +35,7 @@ class ThermalAverage(Metric):
         NAME_error: its jackknife standard error over chains, or blocks of them.
         NAME_exact: the exact value, where it is known.
         NAME_deviation: the difference in standard errors, where it is known.
+        NAME_infinite: the value of the infinite lattice, where it is known.
     """
 
     statistic: ClassVar[type[ChainSeries]]
@@ -43,6 +45,7 @@ class ThermalAverage(Metric):
         self.series = context.statistic(self.statistic)
         self.d = context.target.space.d
         self._exact: float | None = None
+        self._infinite: float | None = None
 
     @abstractmethod
     def moments(self, values: Numbers) -> Numbers:
@@ -68,14 +71,20 @@ class ThermalAverage(Metric):
         possible = weights > 0.0  # U of the others may be minus infinity, and 0 times that is NaN
         return float(self.estimate(self.moments(values[possible]) @ weights[possible]))
 
+    def infinite(self) -> float:
+        """The value of the infinite lattice; NaN where it is not known."""
+        return math.nan
+
     def result(self) -> dict[str, Tensor]:
         rows = self.series.rows
         series = np.ascontiguousarray(rows.double().movedim(1, 0).cpu().numpy())
         pairs = [jackknife(self.moments(of_seed), self.estimate) for of_seed in series]
         value, error = torch.tensor(pairs, dtype=torch.float64, device=rows.device).unbind(-1)
         found = {self.name: value, f"{self.name}_error": error}
-        if self._exact is None:
-            self._exact = self.exact()
+        if self._exact is None or self._infinite is None:
+            self._exact, self._infinite = self.exact(), self.infinite()
+        if not math.isnan(self._infinite):
+            found[f"{self.name}_infinite"] = torch.full_like(value, self._infinite)
         if math.isnan(self._exact):
             return found
         exact = torch.full_like(value, self._exact)
@@ -99,6 +108,10 @@ class Energy(ThermalAverage):
     def exact(self) -> float:
         known = _energy_moments(self.context.target)
         return known[0] / self.d if known else super().exact()
+
+    def infinite(self) -> float:
+        known = known_infinite_lattice(self.context.target)
+        return known.energy if known else super().infinite()
 
 
 class SpecificHeat(ThermalAverage):
@@ -130,7 +143,7 @@ class _OrderParameter(ThermalAverage):
 
 
 class Magnetisation(_OrderParameter):
-    """Mean absolute order parameter per site.
+    """Mean absolute order parameter per site; of the infinite lattice the spontaneous magnetisation.
 
     Raises:
         UnsupportedMetric: if the target has no order parameter.
@@ -145,6 +158,10 @@ class Magnetisation(_OrderParameter):
 
     def estimate(self, means: Numbers) -> Numbers:
         return np.asarray(means[0])
+
+    def infinite(self) -> float:
+        known = known_infinite_lattice(self.context.target)
+        return known.magnetisation if known else super().infinite()
 
 
 class BinderCumulant(_OrderParameter):

@@ -64,6 +64,9 @@ def wrong_references(table: Mapping[str, Any]) -> Iterator[str]:
                 hint = nearest(name, known[part]) or "."
                 has = listed(known[part])
                 yield f"table.{place} names '{name}', which is not among table.{part}{hint} Allowed: {has}."
+    for number, row in enumerate(table.get("rows") or ()):
+        if "suffix" in row and not row.get("exact"):
+            yield f"table.rows[{number}].suffix is read in rows with exact alone; this row has none."
     for number, pair in enumerate(table.get("comparisons") or ()):
         rows = [str(row) for row in pair["rows"]]
         if len(set(rows)) != 2:

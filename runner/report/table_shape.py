@@ -50,13 +50,15 @@ class RowShape:
     It is left out where the command asks for no job of it, as with ``sampler=dmala``.
 
     A row with `exact`, names of metrics, is not in the sweep: it holds the values METRIC_exact that the
-    runs of a column have beside their own. It competes with no sampler: its role is `draws` by default.
+    runs of a column have beside their own, or those with another `suffix`. It competes with no sampler: its
+    role is `draws` by default.
     """
 
     row: str
     role: Role = Role.sampler
     note: str | None = None
     exact: list[str] = field(default_factory=list)
+    suffix: str = "exact"
     published: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from targets.lattice.geometry import Geometry, finite
+from targets.lattice.infinite_lattice import InfiniteLattice, infinite_square_lattice
 from targets.lattice.interactions import Torus
 from targets.lattice.lattice_model import LatticeModel
 from targets.lattice.square_lattice import kaufman_log_partition
@@ -95,10 +96,21 @@ class Ising(LatticeModel):
 
     def log_partition(self, beta: Tensor | float = 1.0) -> Tensor:
         """As `LatticeModel.log_partition`, and for any square lattice with one J > 0 and h = 0 (Kaufman)."""
-        lattice = self.interactions
-        one_coupling = isinstance(lattice, Torus) and len(lattice.sides) == 2 and not lattice.coupling.dim()
-        coupling = lattice.strengths()[0].double()
-        if not one_coupling or bool(self.field) or not bool(coupling > 0) or not bool(coupling * beta >= 0):
+        coupling = self._square_coupling()
+        if coupling is None or not bool(coupling * beta >= 0):
             return super().log_partition(beta)
         n, m = self.geometry.sides
         return kaufman_log_partition(coupling * beta, (n, m))
+
+    def infinite_lattice(self) -> InfiniteLattice | None:
+        """Onsager's and Yang's values of the infinite square lattice with one J > 0 and h = 0, or None."""
+        coupling = self._square_coupling()
+        return None if coupling is None else infinite_square_lattice(float(coupling))
+
+    def _square_coupling(self) -> Tensor | None:
+        """J, float64, of a square lattice with one J > 0 and h = 0; None for any other."""
+        lattice = self.interactions
+        if not isinstance(lattice, Torus) or len(lattice.sides) != 2 or lattice.coupling.dim():
+            return None
+        coupling = lattice.strengths()[0].double()
+        return coupling if bool(coupling > 0) and not bool(self.field) else None

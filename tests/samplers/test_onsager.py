@@ -13,7 +13,7 @@ from metrics.statistics.jackknife import jackknife
 from samplers import DMALA, ParallelTempering, SwendsenWang
 from targets import Ising
 from targets.exact_moments import energy_moments
-from tests.support.targets.infinite_lattice import spontaneous_magnetisation
+from targets.lattice.infinite_lattice import spontaneous_magnetisation
 
 CRITICAL = 0.5 * math.log(1 + math.sqrt(2))
 

@@ -40,7 +40,7 @@ def exact_values(row: RowShape, runs: Sequence[Run]) -> Iterator[Run]:
     """
     found: dict[tuple[str, int], tuple[Run, dict[str, float]]] = {}
     for run, metric in product(runs, row.exact):
-        if (value := run.value(f"{metric}_exact")) is not None:
+        if (value := run.value(f"{metric}_{row.suffix}")) is not None:
             _, known = found.setdefault((run.column, run.seed), (run, {}))
             known.setdefault(metric, value)
     for run, known in found.values():

@@ -84,6 +84,17 @@ def test_the_exact_value_is_that_of_a_target_that_knows_it() -> None:
     assert float(suite.result()["log_z_exact"][0]) == pytest.approx(float(target.log_partition()))
 
 
+def test_log_z_of_as_many_sites_of_the_infinite_lattice_stands_beside() -> None:
+    """Above the transition's temperature log Z of 64 x 64 spins is the same to 1e-5 nats."""
+    target, ones = Ising(size=64, coupling=0.3), torch.ones(2, 3)
+    suite = MetricSuite(
+        context(target, ParallelTempering(Gibbs(), LADDER)), {"log_z": ThermodynamicIntegration}
+    )
+    suite.update(1, torch.zeros(2, 3, 4096), Info(ones, ones, 1, slopes=torch.ones(5, 2, 3)))
+    found = suite.result()
+    assert found["log_z_infinite"].tolist() == pytest.approx(found["log_z_exact"].tolist(), abs=1e-5)
+
+
 def test_other_kernels_are_refused() -> None:
     for kernel in (Gibbs(), ParallelTempering(Gibbs(), [1.0, 0.5])):
         with pytest.raises(UnsupportedMetric, match="log_z needs "):

@@ -125,6 +125,15 @@ def test_large_models_have_exact_energies_where_log_z_is_known() -> None:
     }
 
 
+def test_values_of_the_infinite_lattice_stand_beside_those_of_a_large_one() -> None:
+    """At J = 0.5 a lattice of 64 x 64 has the same energy to seven digits."""
+    target = Ising(size=64, coupling=0.5)
+    found = measure(context(target, 1, 4), METRICS, random_draws(target, 4, 1, 4)).result()
+    assert float(found["energy_infinite"]) == pytest.approx(float(found["energy_exact"]), abs=1e-7)
+    assert float(found["magnetisation_infinite"]) == pytest.approx((1 - math.sinh(1.0) ** -4) ** 0.125)
+    assert {"specific_heat_infinite", "binder_infinite"}.isdisjoint(found)
+
+
 @pytest.mark.parametrize("chains", [1, 3, 30])
 def test_the_jackknife_leaves_out_one_block_after_another(chains: int) -> None:
     series = np.random.default_rng(3).normal(size=(43, chains)).cumsum(0)

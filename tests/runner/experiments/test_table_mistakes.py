@@ -50,6 +50,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "table.rows[1].role must be sampler or variant or draws, 'vairant' was given; did ",
     ),
     ("rows.1.exact", ["kl", {}], "table.rows[1].exact[1] must be a text, {} was given."),
+    (
+        "rows.1.suffix",
+        "infinite",
+        "table.rows[1].suffix is read in rows with exact alone; this",
+    ),
     ("columns.0.where", 3, "table.columns[0].where must be keys with values, 3 was given."),
     ("metrics.1.direction", MISSING, "table.metrics[1] needs the key 'direction', which has no value."),
     ("metrics.1.direction", "up", "table.metrics[1].direction must be min or max or none, 'up' was given."),

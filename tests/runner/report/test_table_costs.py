@@ -10,6 +10,7 @@ from metrics.inference.few_seeds import interval
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise
 from runner.report.budget import cost_of_runs
+from runner.report.figure_shape import Role
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
@@ -80,6 +81,20 @@ def test_a_row_of_exact_values_holds_what_any_run_of_the_column_knows() -> None:
     assert "| exact value | 1.05 |" in text
     assert "Energy of exact value: the exact value, not a mean over seeds." in text
     assert list(exact_values(shape.rows[0], runs)) == []
+
+
+def test_a_row_may_hold_values_with_another_suffix() -> None:
+    limit = "  - {row: limit, exact: [energy], suffix: infinite}\n"
+    shape = shape_from(BLOCK.replace("columns:", f"{limit}columns:", 1))
+    config = {"scale": {"name": "quick"}}
+    known = {"energy": 0.9, "energy_exact": 1.05, "energy_infinite": 1.25}
+    runs = [finished("A", "known", 0, config, known), finished("A", "unknown", 0, config, {"energy": 0.9})]
+    results = Results((*runs, *(each for row in shape.rows for each in exact_values(row, runs))))
+    summary = summarise(shape, results, published_numbers(shape))
+    assert summary.at("energy", "limit", "known").interval == interval([1.25])
+    assert summary.at("energy", "exact value", "known").interval == interval([1.05])
+    assert summary.at("energy", "limit", "unknown").interval is None
+    assert shape.row("limit").role is Role.draws
 
 
 def instances() -> Results:

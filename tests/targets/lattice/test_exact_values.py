@@ -10,10 +10,10 @@ from torch import Tensor
 
 from targets import Ising, Potts
 from targets.exact_moments import energy_moments
+from targets.lattice.infinite_lattice import onsager_energy, onsager_log_partition, spontaneous_magnetisation
 from targets.lattice.lattice_model import LatticeModel
 from targets.lattice.square_lattice import kaufman_log_partition
 from targets.lattice.transfer_matrix import transfer_log_partition
-from tests.support.targets.infinite_lattice import onsager_log_partition, spontaneous_magnetisation
 
 CRITICAL = 0.5 * math.log(1.0 + math.sqrt(2.0))
 
@@ -158,6 +158,36 @@ def test_the_spontaneous_magnetisation_starts_as_the_series_for_low_temperatures
     small = math.exp(-8 * 0.9)
     series = 1 - 2 * small - 8 * small**1.5 - 34 * small**2
     assert spontaneous_magnetisation(0.9) == pytest.approx(series, abs=200 * small**2.5)
+
+
+@pytest.mark.parametrize("coupling", [0.1, 0.3, CRITICAL, 0.5, 1.0, 400.0])
+def test_the_energy_of_the_infinite_lattice_is_the_derivative_of_its_log_z(coupling: float) -> None:
+    step = 1e-5 * coupling
+    above, below = onsager_log_partition(coupling + step), onsager_log_partition(coupling - step)
+    derivative = coupling * (above - below) / (2 * step)
+    assert onsager_energy(coupling) == pytest.approx(derivative, rel=1e-7)
+
+
+@pytest.mark.parametrize("coupling", [0.3, 0.6])
+def test_a_large_lattice_has_the_energy_of_the_infinite_one(coupling: float) -> None:
+    target = Ising(size=64, coupling=coupling)
+    infinite = target.infinite_lattice()
+    assert infinite is not None
+    assert energy_moments(target)[0] / 64**2 == pytest.approx(infinite.energy, abs=1e-9)
+    assert infinite.log_partition == onsager_log_partition(coupling)
+    assert infinite.magnetisation == spontaneous_magnetisation(coupling)
+
+
+def test_the_infinite_lattice_is_known_of_one_coupling_on_squares_without_field() -> None:
+    for target in (
+        Ising("cubic", 4),
+        Ising(size=16, field=0.1),
+        Ising(size=16, disorder="bimodal"),
+        Ising(size=16, coupling=-0.3),
+        Ising(size=16, coupling=0.0),
+        Ising("random", 20),
+    ):
+        assert target.infinite_lattice() is None
 
 
 def test_what_is_not_known_is_refused() -> None:
