@@ -45,7 +45,6 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     from runner.report.page.terminal import show_page
     from runner.report.panel_kinds import check_panels
     from runner.report.published import published_numbers
-    from runner.report.recorded.record import check_recordable, record
     from runner.report.runs.gathered import gather
     from runner.report.runs.unmeasured import unmeasured
     from runner.store.folder_digests import begin_changes, write_digests
@@ -61,6 +60,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
     results = gather(experiment, shape, jobs, Store(root))
     if keep:
+        from runner.report.recorded.record import check_recordable
+
         check_recordable(experiment, scale, results, RECORD)
     for said in unmeasured(experiment, shape, results):
         warn(said)
@@ -86,6 +87,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     logger.table(experiment, scale, folder)
     kept = None
     if keep:  # before anything is printed: whoever reads may close the pipe
+        from runner.report.recorded.record import record
+
         rendered = [*(folder / name for name in files), *figures]
         kept = record(experiment, scale, shape, results, rendered, RECORD, overrides)
     show_page(page)
