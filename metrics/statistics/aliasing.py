@@ -28,7 +28,25 @@ def strides(rows: int) -> list[int]:
     return [2**power for power in range(1, rows.bit_length()) if TURNS[0] * 2**power <= rows]
 
 
-def looks_slow(parts: Sequence[Tensor], stride: int, turns: int) -> Tensor:
+def slow_strides(parts: Sequence[Tensor]) -> Tensor:
+    """Which of `strides` look slower than the series is, ``(strides,)``, bool, by blocks of any length.
+
+    Args:
+        parts: a series of each of a few numbers of a chain, ``(rows, chains)`` each, float64.
+    """
+    rows = len(parts[0])
+    centred = [part - part.mean() for part in parts]
+    variance = torch.stack([part.square().mean() for part in centred]).sum()
+    found = [
+        torch.stack(
+            [_looks_slow(centred, variance, stride, turns) for turns in TURNS if turns * stride <= rows]
+        ).any()
+        for stride in strides(rows)
+    ]
+    return torch.stack(found) if found else parts[0].new_zeros(0, dtype=torch.bool)
+
+
+def _looks_slow(centred: Sequence[Tensor], variance: Tensor, stride: int, turns: int) -> Tensor:
     """Whether every `stride`-th row of a series looks slower than it is, a bool scalar.
 
     The terms beside S(0) must also exceed S(0) together: a slow chain may swing a little. Both are estimated
@@ -37,30 +55,19 @@ def looks_slow(parts: Sequence[Tensor], stride: int, turns: int) -> Tensor:
     of independent draws, whose quantile is that of Wilson and Hilferty (1931).
 
     Args:
-        parts: a series of each of a few numbers of a chain, ``(rows, chains)`` each, float64.
+        centred: the series, of mean 0.
+        variance: of all of them together, a scalar.
         turns: rows at each place of the stride in a block.
     """
-    rows, chains = parts[0].shape
+    rows, chains = centred[0].shape
     size = turns * stride
     blocks = rows // size
-    turning = slow = variance = parts[0].new_zeros(())
-    for part in parts:
-        centred = part - part.mean()
-        places = centred[: blocks * size].reshape(blocks, turns, stride, chains).mean(1)
+    turning = slow = variance.new_zeros(())
+    for part in centred:
+        places = part[: blocks * size].reshape(blocks, turns, stride, chains).mean(1)
         whole = places.mean(1, keepdim=True)
-        variance = variance + centred.square().mean()
         turning = turning + turns * (places - whole).square().sum(1).mean()
         slow = slow + size * whole.square().mean()
     part_of = 2.0 / (9.0 * blocks * chains * (stride - 1))
     chance = (1.0 - part_of + CHANCE * math.sqrt(part_of)) ** 3
     return (turning > max(TWICE, chance) * (stride - 1) * variance) & (turning > slow)
-
-
-def slow_strides(parts: Sequence[Tensor]) -> Tensor:
-    """Which of `strides` look slower than the series is, ``(strides,)``, bool, by blocks of any length."""
-    rows = len(parts[0])
-    found = [
-        torch.stack([looks_slow(parts, stride, turns) for turns in TURNS if turns * stride <= rows]).any()
-        for stride in strides(rows)
-    ]
-    return torch.stack(found) if found else parts[0].new_zeros(0, dtype=torch.bool)
