@@ -10,7 +10,6 @@ without negative eigenvalues. Above 1 there is a motion to and fro, or round and
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -28,25 +27,34 @@ def strides(rows: int) -> list[int]:
     return [2**power for power in range(1, rows.bit_length()) if TURNS[0] * 2**power <= rows]
 
 
-def slow_strides(parts: Sequence[Tensor]) -> Tensor:
+def slow_strides(parts: Tensor) -> Tensor:
     """Which of `strides` look slower than the series is, ``(strides,)``, bool, by blocks of any length.
 
     Args:
-        parts: a series of each of a few numbers of a chain, ``(rows, chains)`` each, float64.
+        parts: the series of a few numbers of each chain, ``(rows, numbers, chains)``; their means are not
+            large beside what they differ by.
     """
-    rows = len(parts[0])
-    centred = [part - part.mean() for part in parts]
-    variance = torch.stack([part.square().mean() for part in centred]).sum()
-    found = [
-        torch.stack(
-            [_looks_slow(centred, variance, stride, turns) for turns in TURNS if turns * stride <= rows]
-        ).any()
-        for stride in strides(rows)
-    ]
-    return torch.stack(found) if found else parts[0].new_zeros(0, dtype=torch.bool)
+    rows, _, chains = parts.shape
+    mean = parts.mean((0, 2), dtype=torch.float64)
+    variance = (parts.square().mean((0, 2), dtype=torch.float64) - mean.square()).sum()
+    mean, found = mean.repeat_interleave(chains), []
+    for stride in strides(rows):
+        sums, turns, flags = parts.flatten(1), 1, []
+        for more in TURNS:
+            if more * stride <= rows:
+                sums, turns = _block_sums(sums, more // turns, stride), more
+                flags.append(_looks_slow(sums.double() / turns - mean, variance, stride, turns, chains))
+        found.append(torch.stack(flags).any())
+    return torch.stack(found) if found else variance.new_zeros(0, dtype=torch.bool)
 
 
-def _looks_slow(centred: Sequence[Tensor], variance: Tensor, stride: int, turns: int) -> Tensor:
+def _block_sums(series: Tensor, turns: int, stride: int) -> Tensor:
+    """Sums of `turns` rows at each place of the stride, ``(blocks * stride, n)``, of ``(rows, n)``."""
+    blocks = len(series) // (turns * stride)
+    return series[: blocks * turns * stride].reshape(blocks, turns, -1).sum(1).reshape(blocks * stride, -1)
+
+
+def _looks_slow(means: Tensor, variance: Tensor, stride: int, turns: int, chains: int) -> Tensor:
     """Whether every `stride`-th row of a series looks slower than it is, a bool scalar.
 
     The terms beside S(0) must also exceed S(0) together: a slow chain may swing a little. Both are estimated
@@ -55,19 +63,16 @@ def _looks_slow(centred: Sequence[Tensor], variance: Tensor, stride: int, turns:
     of independent draws, whose quantile is that of Wilson and Hilferty (1931).
 
     Args:
-        centred: the series, of mean 0.
-        variance: of all of them together, a scalar.
+        means: of the rows at each place of each block, less those of all rows,
+            ``(blocks * stride, numbers * chains)``.
+        variance: of all numbers together, a scalar.
         turns: rows at each place of the stride in a block.
     """
-    rows, chains = centred[0].shape
-    size = turns * stride
-    blocks = rows // size
-    turning = slow = variance.new_zeros(())
-    for part in centred:
-        places = part[: blocks * size].reshape(blocks, turns, stride, chains).mean(1)
-        whole = places.mean(1, keepdim=True)
-        turning = turning + turns * (places - whole).square().sum(1).mean()
-        slow = slow + size * whole.square().mean()
+    blocks = len(means) // stride
+    places = means.reshape(blocks, stride, -1)
+    whole = places.mean(1, keepdim=True)
+    turning = turns * (places - whole).square().sum() / (blocks * chains)
+    slow = turns * stride * whole.square().sum() / (blocks * chains)
     part_of = 2.0 / (9.0 * blocks * chains * (stride - 1))
     chance = (1.0 - part_of + CHANCE * math.sqrt(part_of)) ** 3
     return (turning > max(TWICE, chance) * (stride - 1) * variance) & (turning > slow)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 import torch
@@ -176,9 +176,12 @@ class ChainSeries(ThinnedSeries):
         centred = values.double() - values.double().mean()
         return (centred[1:] * centred[:-1]).mean() / centred.square().mean()
 
-    def parts(self, values: Tensor) -> Sequence[Tensor]:
-        """A seed's `values` ``(rows, chains)`` as numbers whose size means something, float64 each."""
-        return [values.double()]
+    def parts(self, values: Tensor) -> Tensor:
+        """A seed's `values` ``(rows, chains)`` as numbers whose size means something, of mean 0 or so.
+
+        Their shape is ``(rows, numbers, chains)``.
+        """
+        return (values.double() - values.double().mean()).unsqueeze(1)
 
     def merge(self, other: Self) -> None:
         whole = self.stride == 1
@@ -250,5 +253,6 @@ class ModeSeries(ChainSeries):
         chance = torch.stack(shares).square().sum()
         return ((values[1:] == values[:-1]).double().mean() - chance) / (1.0 - chance)
 
-    def parts(self, values: Tensor) -> Sequence[Tensor]:
-        return [(values == mode).double() for mode in range(min(MOST_MODES, len(self.target.modes)))]
+    def parts(self, values: Tensor) -> Tensor:
+        modes = torch.arange(min(MOST_MODES, len(self.target.modes)), device=values.device)
+        return (values.unsqueeze(1) == modes.unsqueeze(-1)).float()  # sums of a few are exact

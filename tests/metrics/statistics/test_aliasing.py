@@ -37,7 +37,7 @@ def autoregressive(rho: float, steps: int, chains: int, seed: int = 0) -> Tensor
 
 
 def slow(series: Tensor) -> list[int]:
-    flags = slow_strides([series.double()])
+    flags = slow_strides(series.double().unsqueeze(1))
     return [stride for stride, flag in zip(strides(len(series)), flags.tolist(), strict=True) if flag]
 
 
@@ -99,7 +99,7 @@ def test_a_slow_chain_that_swings_a_little_is_slow() -> None:
 
 def test_a_constant_series_and_one_with_nan_do_not_look_slow() -> None:
     for value in (1.0, math.nan, math.inf):
-        assert not slow_strides([torch.full((64, 3), value, dtype=torch.float64)]).any()
+        assert not slow_strides(torch.full((64, 1, 3), value, dtype=torch.float64)).any()
 
 
 def up_and_down(target: Ising, steps: int, chains: int) -> Tensor:
