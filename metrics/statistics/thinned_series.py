@@ -181,7 +181,8 @@ class ChainSeries(ThinnedSeries):
 
         Their shape is ``(rows, numbers, chains)``.
         """
-        return (values.double() - values.double().mean()).unsqueeze(1)
+        exact = values.double()
+        return (exact - exact.mean()).unsqueeze(1)
 
     def merge(self, other: Self) -> None:
         whole = self.stride == 1
