@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from torch import Tensor
 
 from samplers.entropic.entropic_kernel import EntropicKernel
 from samplers.inverse_temperatures import tempered_log_ratio
-from samplers.kernel import Info, State, evaluate
-from samplers.metropolis_hastings import accepted, jump_length, taken
+from samplers.kernel import Info, Kernel, State, evaluate
+from samplers.metropolis_hastings import accepted, jump_length, overridden, taken
 from samplers.proposals.entropic_langevin import THETA_A
+from samplers.proposals.prepared_beta import PreparedBeta
+from samplers.served import CacheMark
 from targets.randomness import Generator
 from targets.spaces import Space
 from targets.target import Target
@@ -42,6 +45,32 @@ class EDMALA(EntropicKernel):
         adjusted: bool = True,
     ) -> None:
         super().__init__(step_size, eta, auxiliary_step_size, adjusted)
+        self._kept: PreparedBeta | None = None
+        self._mark = CacheMark()
+
+    def prepared(self, target: Target, beta: Tensor) -> Kernel:
+        """With the weights of the moves of bits in the states: a step weighs one state, not two.
+
+        A ladder's would be those of another temperature after a swap.
+        """
+        alone = beta.dim() == 0 and not overridden(self, EDMALA, "init", "step", "_log_acceptance")
+        if not (self.adjusted and alone and self.proposal.langevin.weight_names(target.space)):
+            return self
+        return self.prepared_copy(target, _kept=PreparedBeta(beta), _mark=CacheMark())
+
+    def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
+        return self._weighed(super().init(target, theta, beta))
+
+    def _weighed(self, state: State) -> State:
+        """`state` with what a prepared kernel keeps in it."""
+        if self._kept is None or self._mark.owns(state.cached_by):
+            return state
+        weights = self.proposal.weights(state, self._kept.values[0])
+        return replace(state, aux={**state.aux, **weights}, cached_by=self._mark.text)
+
+    def _weights(self, state: State) -> Mapping[str, Tensor] | None:
+        """Those that are kept in `state`, among its auxiliaries."""
+        return state.aux if self._kept is not None and state.cached_by == self._mark.text else None
 
     def log_acceptance(self, space: Space, source: State, destination: State, beta: Tensor) -> Tensor:
         """log min(1, ratio) of the joint move, ``(*batch)``; Algorithm 1."""
@@ -53,7 +82,8 @@ class EDMALA(EntropicKernel):
         self, space: Space, source: State, destination: State, beta: Tensor, gap: Tensor, forward: Tensor
     ) -> Tensor:
         after = destination.theta - destination.aux[THETA_A]
-        reverse = self.proposal.log_prob(space, destination, after, source.theta, beta)
+        known = self._weights(destination)
+        reverse = self.proposal.log_prob(space, destination, after, source.theta, beta, known)
         move = destination.theta - source.theta
         coupling = self.proposal.log_joint_ratio(move, gap, after, source.log_prob.dim())
         ratio = tempered_log_ratio(source.log_prob, destination.log_prob, beta)
@@ -66,18 +96,27 @@ class EDMALA(EntropicKernel):
         then theta_a is too close, and theta is held back.
         """
         gap = self.proposal.draw_gap(state.theta, state.log_prob.shape, generator)
-        return replace(state, aux={**state.aux, THETA_A: state.theta - gap})
+        return self._moved(state, state.theta - gap)
+
+    def refreshed(self, target: Target, state: State, beta: Tensor) -> State:
+        return self._moved(super().refreshed(target, state, beta), state.aux[THETA_A])
+
+    def _moved(self, state: State, theta_a: Tensor) -> State:
+        """`state` with another theta_a, and the weights that it has there."""
+        return self._weighed(replace(state, aux={**state.aux, THETA_A: theta_a}, cached_by=None))
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        space, batch = target.space, state.log_prob.shape
+        if self._kept is not None:
+            self._kept.check(beta)
+        space, batch, state = target.space, state.log_prob.shape, self._weighed(state)
         gap = state.theta - state.aux[THETA_A]
-        theta, forward = self.proposal.propose(space, state, gap, beta, generator)
+        theta, forward = self.proposal.propose(space, state, gap, beta, generator, self._weights(state))
         theta_a = self.proposal.move_auxiliary(state.aux[THETA_A], gap, batch, generator)
-        proposed = replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta_a})
+        proposed = self._weighed(replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta_a}))
         if self.adjusted:
             log_acceptance = self._log_acceptance(space, state, proposed, beta, gap, forward)
             after, acceptance = accepted(log_acceptance, proposed, state, generator)
         else:
             after, acceptance = taken(target, proposed, state)
         jump = jump_length(space, state.theta, after.theta)
-        return after, Info(acceptance, jump, evaluations=1, aux=after.aux)
+        return after, Info(acceptance, jump, evaluations=1, aux={THETA_A: after.aux[THETA_A]})

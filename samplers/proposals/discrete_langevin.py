@@ -84,8 +84,11 @@ class LangevinProposal:
 
     def weights(self, space: Space, state: State, beta: Tensor) -> Mapping[str, Tensor]:
         """See `samplers.proposals.kept_weights.Keepable`."""
-        known = self._from_table(state, beta)
-        return known or _flip_weights(self._flip_logits(state, self.drift(state, beta)))
+        return self._from_table(state, beta) or self.weights_along(state, self.drift(state, beta))
+
+    def weights_along(self, state: State, drift: Tensor) -> Mapping[str, Tensor]:
+        """`weights` of bits with any `drift`, like theta, in the place of b beta dU; it is used up."""
+        return _flip_weights(self._flip_logits(state, drift))
 
     def _from_table(self, state: State, beta: Tensor) -> Mapping[str, Tensor] | None:
         """The `weights` in compiled steps, if there is a table of the changes of U."""

@@ -11,6 +11,7 @@ replicas of two temperatures swap theta and theta_a together.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Self
 
 import torch
@@ -21,7 +22,7 @@ from samplers.moved_copy import moved_copy
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.randomness import Generator, normal
 from targets.spaces import Space
-from targets.tracing import is_traced
+from targets.tracing import is_traced, stored
 
 THETA_A = "theta_a"
 """Key in ``State.aux`` of the auxiliary variable theta_a, like theta."""
@@ -49,21 +50,47 @@ class EntropicLangevin:
         return moved_copy(self, like)
 
     def propose(
-        self, space: Space, state: State, gap: Tensor, beta: Tensor, generator: Generator
+        self,
+        space: Space,
+        state: State,
+        gap: Tensor,
+        beta: Tensor,
+        generator: Generator,
+        weights: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """theta' and log q(theta' | theta, theta_a), ``(*batch)``; Eq. 8."""
-        return self.langevin.propose_along(space, state, self._drift(state, gap, beta), generator)
+        """theta' and log q(theta' | theta, theta_a), ``(*batch)``; Eq. 8.
 
-    def log_prob(self, space: Space, source: State, gap: Tensor, destination: Tensor, beta: Tensor) -> Tensor:
-        """log q(destination | source, gap), ``(*batch)``; Eq. 8."""
-        return self.langevin.log_prob_along(space, source, self._drift(source, gap, beta), destination)
+        Args:
+            weights: those of `state`, where they are known.
+        """
+        drift = self._drift(state, gap, beta)
+        theta, log_prob = self.langevin.propose_along(space, state, drift, generator, weights)
+        return stored(theta), log_prob  # which each loop of a compiled step would compute again
+
+    def log_prob(
+        self,
+        space: Space,
+        source: State,
+        gap: Tensor,
+        destination: Tensor,
+        beta: Tensor,
+        weights: Mapping[str, Tensor] | None = None,
+    ) -> Tensor:
+        """log q(destination | source, gap), ``(*batch)``; Eq. 8. `weights` are those of `source`."""
+        drift = self._drift(source, gap, beta)
+        return self.langevin.log_prob_along(space, source, drift, destination, weights)
+
+    def weights(self, state: State, beta: Tensor) -> Mapping[str, Tensor]:
+        """What all moves of bits from `state` share, as `LangevinProposal.weights`."""
+        gap = state.theta - state.aux[THETA_A]
+        return self.langevin.weights_along(state, self._drift(state, gap, beta))
 
     def move_auxiliary(self, theta_a: Tensor, gap: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
         """theta_a' of the Langevin step, like theta; Eq. 6."""
         assert self.auxiliary_step_size is not None
         event = gap.shape[len(batch) :]
         noise = normal(generator, batch, event, like=gap, std=math.sqrt(self.auxiliary_step_size))
-        return noise.add_(theta_a).add_(gap, alpha=self._pull)
+        return stored(noise.add_(theta_a).add_(gap, alpha=self._pull))
 
     def draw_gap(self, theta: Tensor, batch: torch.Size, generator: Generator) -> Tensor:
         """theta - theta_a for theta_a drawn from N(theta, eta I), like `theta`; appendix B."""

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from runner.files.checkpoint import from_plain, to_plain
-from samplers import ACS, DLMC, DMALA, PAS, Gibbs, Kernel, LocallyBalanced, ParallelTempering, State
+from samplers import ACS, DLMC, DMALA, EDMALA, PAS, Gibbs, Kernel, LocallyBalanced, ParallelTempering, State
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.discrete.released_dmala import ReleasedDMALA
 from samplers.seed_blocks import in_seed_blocks
@@ -27,6 +27,7 @@ CACHING: dict[str, Callable[[float], Kernel]] = {
     "dlmc": DLMC,
     "pas": lambda size: PAS(1.0 + size),
     "locally_balanced": lambda size: LocallyBalanced("barker" if size < 1.0 else "sqrt", sites=3),
+    "edmala": lambda size: EDMALA(size, 2.0, 0.1),
 }
 LATTICE = Ising(size=6, coupling=0.5, field=0.2)
 ORDINAL = random_target(SPACES["ordinal"])
@@ -96,8 +97,8 @@ def test_a_plain_kernel_leaves_no_stale_cache(name: str) -> None:
     kernel = CACHING[name](0.5).prepared(LATTICE, ONE)
     between = stepped(Gibbs(), LATTICE, chains(kernel, LATTICE))
     expected = stepped(kernel, LATTICE, kernel.init(LATTICE, between.theta, ONE))
-    state = kernel.evaluated(LATTICE, between.theta)  # type: ignore[attr-defined]
-    found = stepped(kernel, LATTICE, replace(between, grad=state.grad, aux={**between.aux, **state.aux}))
+    fresh = CACHING[name](0.5).init(LATTICE, between.theta, ONE)
+    found = stepped(kernel, LATTICE, replace(between, grad=fresh.grad, aux={**between.aux, **fresh.aux}))
     assert torch.equal(found.theta, expected.theta)
 
 
@@ -140,7 +141,7 @@ def test_a_checkpoint_has_the_caches_and_not_whose_they_are(name: str) -> None:
     assert torch.equal(stepped(again, LATTICE, restored).theta, stepped(kernel, LATTICE, state).theta)
 
 
-@pytest.mark.parametrize("name", ["dmala", "pas"])
+@pytest.mark.parametrize("name", ["dmala", "pas", "edmala"])
 def test_a_traced_step_refuses_the_caches_of_another_kernel(name: str) -> None:
     kernel, other = (CACHING[name](0.5).prepared(LATTICE, ONE) for _ in range(2))
     state = chains(kernel, LATTICE)
