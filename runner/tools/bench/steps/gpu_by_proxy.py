@@ -21,7 +21,10 @@ def _tempered(replicas: int, step_size: float) -> Kernel:
 
 
 def proxy_rows(bench: BenchRows) -> None:
-    """What a plain step starts, waits for, moves and should take, and what a compiled one starts."""
+    """What a plain step starts, waits for, moves and should take, and what a compiled one starts.
+
+    The number of operations has a limit in compiled steps alone, since a plain step is the reference.
+    """
     rbm, grid = paper_rbm(), MixtureOfGaussians(8).float()
     on_rbm, on_grid = "RBM 784 x 500", "grid of 101 x 101"
     cases: list[tuple[str, Kernel, Target, int, int]] = [
@@ -39,7 +42,7 @@ def proxy_rows(bench: BenchRows) -> None:
         moved = f"{sum(found.moved) / 1e6:.0f} MB moved, {sum(found.computed) / 1e6:.0f} MFLOP in products"
         times = ", ".join(f"{1e3 * found.seconds(gpu):.2f} ms on {which}" for which, gpu in DEVICES.items())
         number = len(found.moved)
-        bench.limited(f"{name} a plain step", f"{number} ({moved}; predicted {times})", number, most)
+        bench.add(f"{name} a plain step", f"{number} ({moved}; predicted {times})")
         bench.limited(
             f"{about}, {CHAINS} chains: waits of the host in a step", str(found.waits), found.waits, 0
         )
