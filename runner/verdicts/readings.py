@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from runner.execution.errors import UserError, not_allowed, one_sentence
@@ -73,10 +73,16 @@ def unfounded(folder: Path) -> list[str]:
         for old, new in zip(TAGGED.finditer(text), TAGGED.finditer(current), strict=True)
         if old[1] != new[1]
     ]
-    held = set(_numbers("\n".join((folder / name).read_text(encoding="utf-8") for name in SHOWN)))
+    shown = ((folder / name).read_text(encoding="utf-8") for name in SHOWN)
+    return wrong + unsourced(TAGGED.sub(" ", text), shown)
+
+
+def unsourced(text: str, sources: Iterable[str]) -> list[str]:
+    """The numbers of `text` that are in none of `sources`, nor in a comment ``elsewhere`` of its own."""
+    held = {number for source in sources for number in _numbers(source)}
     held |= {number for found in ELSEWHERE.finditer(text) for number in _numbers(found[1])}
-    plain = NOT_READ.sub(" ", COMMENT.sub(" ", TAGGED.sub(" ", text)))
-    return wrong + [number for number in dict.fromkeys(_numbers(plain)) if number not in held]
+    plain = NOT_READ.sub(" ", COMMENT.sub(" ", text))
+    return [number for number in dict.fromkeys(_numbers(plain)) if number not in held]
 
 
 def readings(root: Path) -> list[Path]:

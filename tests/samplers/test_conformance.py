@@ -387,7 +387,7 @@ def test_only_known_moves_are_prepared(name: str) -> None:
     langevin = base in ("dmala", "dmala_norm_1", "dmala_balancing", "ab", "ab_global")
     ordinal = target.space in (SPACES["ordinal"], ORDINAL.space)
     tabulated = ordinal and (langevin or base in ("dula", "released_dmala"))
-    kept = isinstance(target.space, Binary) and (langevin or base in ("dlmc", "dlmc_forward"))
+    kept = isinstance(target.space, Binary) and (langevin or base in ("dlmc", "dlmc_forward", "edmala"))
     prepared = kernel.prepared(target, ONE)
     if plain:
         assert (prepared is not kernel) is (tabulated or kept or base == "rbm_gibbs")
