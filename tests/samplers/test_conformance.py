@@ -207,6 +207,7 @@ PREPARED: dict[str, tuple[Kernel, Target, int]] = {
     "dmala_prepared": (DMALA(1.0), BINARY, 1),
     "ab_prepared": (AB(1.0, 0.7), BINARY, 1),
     "dlmc_prepared": (DLMC(1.0), BINARY, 1),
+    "edmala_prepared": (EDMALA(1.0), BINARY, 1),
     "rbm_gibbs_prepared": (RBMGibbs(), RBM_TARGET, 1),
 }
 """Kernels that the table has as runs step them: with tables, or with weights kept in the states."""
