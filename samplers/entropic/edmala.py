@@ -51,10 +51,13 @@ class EDMALA(EntropicKernel):
     def prepared(self, target: Target, beta: Tensor) -> Kernel:
         """With the weights of the moves of bits in the states: a step weighs one state, not two.
 
-        A ladder's would be those of another temperature after a swap.
+        Not in a ladder: after a swap the weights would be those of another temperature. Who sets theta_a in
+        a state of this kernel must set ``cached_by`` to None, so that they are computed anew.
         """
-        alone = beta.dim() == 0 and not overridden(self, EDMALA, "init", "step", "_log_acceptance")
-        if not (self.adjusted and alone and self.proposal.langevin.weight_names(target.space)):
+        own = ("init", "drawn", "refreshed", "step", "_log_acceptance")
+        if not self.adjusted or beta.dim() or overridden(self, EDMALA, *own):
+            return self
+        if not self.proposal.weight_names(target.space):
             return self
         return self.prepared_copy(target, _kept=PreparedBeta(beta), _mark=CacheMark())
 
@@ -68,9 +71,16 @@ class EDMALA(EntropicKernel):
         weights = self.proposal.weights(state, self._kept.values[0])
         return replace(state, aux={**state.aux, **weights}, cached_by=self._mark.text)
 
-    def _weights(self, state: State) -> Mapping[str, Tensor] | None:
-        """Those that are kept in `state`, among its auxiliaries."""
-        return state.aux if self._kept is not None and state.cached_by == self._mark.text else None
+    def _weights(self, state: State, beta: Tensor) -> Mapping[str, Tensor] | None:
+        """The weights that are kept in `state`; None if there are none.
+
+        Raises:
+            ValueError: for another inverse temperature than that of a prepared kernel.
+        """
+        if self._kept is None:
+            return None
+        self._kept.check(beta)
+        return state.aux if self._mark.owns(state.cached_by) else None
 
     def log_acceptance(self, space: Space, source: State, destination: State, beta: Tensor) -> Tensor:
         """log min(1, ratio) of the joint move, ``(*batch)``; Algorithm 1."""
@@ -82,7 +92,7 @@ class EDMALA(EntropicKernel):
         self, space: Space, source: State, destination: State, beta: Tensor, gap: Tensor, forward: Tensor
     ) -> Tensor:
         after = destination.theta - destination.aux[THETA_A]
-        known = self._weights(destination)
+        known = self._weights(destination, beta)
         reverse = self.proposal.log_prob(space, destination, after, source.theta, beta, known)
         move = destination.theta - source.theta
         coupling = self.proposal.log_joint_ratio(move, gap, after, source.log_prob.dim())
@@ -99,18 +109,17 @@ class EDMALA(EntropicKernel):
         return self._moved(state, state.theta - gap)
 
     def refreshed(self, target: Target, state: State, beta: Tensor) -> State:
-        return self._moved(super().refreshed(target, state, beta), state.aux[THETA_A])
+        anew = super().refreshed(target, state, beta)
+        return self._moved(anew, anew.aux[THETA_A])
 
     def _moved(self, state: State, theta_a: Tensor) -> State:
         """`state` with another theta_a, and the weights that it has there."""
         return self._weighed(replace(state, aux={**state.aux, THETA_A: theta_a}, cached_by=None))
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        if self._kept is not None:
-            self._kept.check(beta)
         space, batch, state = target.space, state.log_prob.shape, self._weighed(state)
-        gap = state.theta - state.aux[THETA_A]
-        theta, forward = self.proposal.propose(space, state, gap, beta, generator, self._weights(state))
+        gap, known = state.theta - state.aux[THETA_A], self._weights(state, beta)
+        theta, forward = self.proposal.propose(space, state, gap, beta, generator, known)
         theta_a = self.proposal.move_auxiliary(state.aux[THETA_A], gap, batch, generator)
         proposed = self._weighed(replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta_a}))
         if self.adjusted:

@@ -87,7 +87,7 @@ class LangevinProposal:
         return self._from_table(state, beta) or self.weights_along(state, self.drift(state, beta))
 
     def weights_along(self, state: State, drift: Tensor) -> Mapping[str, Tensor]:
-        """`weights` of bits with any `drift`, like theta, in the place of b beta dU; it is used up."""
+        """`weights` of bits with any `drift`, like theta, in the place of b beta dU, which is overwritten."""
         return _flip_weights(self._flip_logits(state, drift))
 
     def _from_table(self, state: State, beta: Tensor) -> Mapping[str, Tensor] | None:

@@ -65,7 +65,7 @@ class EntropicLangevin:
         """
         drift = self._drift(state, gap, beta)
         theta, log_prob = self.langevin.propose_along(space, state, drift, generator, weights)
-        return stored(theta), log_prob  # which each loop of a compiled step would compute again
+        return stored(theta), log_prob  # else a compiled step computes it again in each loop
 
     def log_prob(
         self,
@@ -79,6 +79,10 @@ class EntropicLangevin:
         """log q(destination | source, gap), ``(*batch)``; Eq. 8. `weights` are those of `source`."""
         drift = self._drift(source, gap, beta)
         return self.langevin.log_prob_along(space, source, drift, destination, weights)
+
+    def weight_names(self, space: Space) -> frozenset[str]:
+        """Names of the `weights`; none for a subclass, which may move otherwise."""
+        return self.langevin.weight_names(space) if type(self) is EntropicLangevin else frozenset()
 
     def weights(self, state: State, beta: Tensor) -> Mapping[str, Tensor]:
         """What all moves of bits from `state` share, as `LangevinProposal.weights`."""

@@ -16,6 +16,7 @@ from samplers.discrete.dmala import DMALA
 from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
 from samplers.discrete.rbm_gibbs import RBMGibbs
+from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel, State
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.swaps.swap_round import Swaps
@@ -58,6 +59,7 @@ def pt(step_size: Any = 0.3, ladder: Any = LADDER, **options: Any) -> Any:
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "dula": lambda: DULA(0.2),
     "dmala": lambda: DMALA(0.3),
+    "edmala": lambda: EDMALA(0.3, 2.0, 0.5),
     "acs": lambda: ACS(cycle_length=3, step_size=1.0, min_step_size=0.2, balancing=0.6),
     "ab": lambda: AB(0.3, 0.6),
     "gibbs": lambda: Gibbs("systematic"),

@@ -480,7 +480,7 @@ def test_the_ladder_and_the_step_sizes_can_be_left_to_tuning() -> None:
 
 
 @METHODS
-@pytest.mark.parametrize("name", ["dmala", "acs", "rbm_gibbs", "pt_dmala"])
+@pytest.mark.parametrize("name", ["dmala", "edmala", "acs", "rbm_gibbs", "pt_dmala"])
 def test_the_likelihood_of_structured_data_rises(name: str, method: str) -> None:
     """From the data-mean model, which knows nothing of the two images, by half of what there is to gain."""
     data = halves(500, noise=0.2)

@@ -1,4 +1,4 @@
-"""The page of main findings: its numbers stand in the records that the same section links to."""
+"""The page of main findings: each number, signs aside, stands in a record that its section links to."""
 
 from __future__ import annotations
 

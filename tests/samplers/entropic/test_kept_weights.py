@@ -1,4 +1,4 @@
-"""Weights of moves in the states of EDMALA: the same bits, one weighing a step, never of another gap."""
+"""Weights of moves in the states of EDMALA: the same bits, one weighing a step, never of another theta_a."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_step_weighs_one_state(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("how", ["drawn", "refreshed", "replaced"])
 def test_weights_follow_theta_a(how: str) -> None:
-    """Where theta_a is drawn anew, kept while the rest is evaluated anew, or set by somebody."""
+    """Where it is drawn anew, kept while the rest is evaluated anew, or set, with ``cached_by`` at None."""
     kernel = EDMALA_HERE.prepared(LATTICE, ONE)
     ends = []
     for each in (EDMALA_HERE, kernel):
@@ -73,14 +73,15 @@ def test_weights_follow_theta_a(how: str) -> None:
         elif how == "refreshed":
             state = each.refreshed(LATTICE, state, ONE)
         else:
-            state = State(state.theta, state.log_prob, state.grad, {THETA_A: 1.0 - state.aux[THETA_A]})
+            aux = {**state.aux, THETA_A: 1.0 - state.aux[THETA_A]}
+            state = replace(state, aux=aux, cached_by=None)
         ends.append(each.step(LATTICE, state, ONE, Streams([0, 1], "chain")))
     assert torch.equal(ends[0][0].theta, ends[1][0].theta)
     assert torch.equal(ends[0][1].acceptance, ends[1][1].acceptance)
 
 
 def test_the_weights_of_another_state_would_be_no_distribution() -> None:
-    """The mutant: what is kept is that of another gap."""
+    """The mutant: with weights of another theta_a the probabilities do not sum to 1."""
     target = random_target(SPACES["binary"], seed=3)
     kernel = EDMALA_HERE.prepared(target, ONE)
     assert isinstance(kernel, EDMALA)
@@ -99,10 +100,13 @@ def test_the_weights_of_another_state_would_be_no_distribution() -> None:
 
 def test_another_inverse_temperature_is_refused() -> None:
     kernel = EDMALA_HERE.prepared(LATTICE, ONE)
-    with pytest.raises(
-        ValueError, match=r"^beta must be the inverse temperature that the kernel was prepared"
-    ):
-        kernel.step(LATTICE, started(kernel, LATTICE), 0.5 * ONE, seeded())
+    assert isinstance(kernel, EDMALA)
+    state, other = started(kernel, LATTICE), 0.5 * ONE
+    expected = r"^beta must be the inverse temperature that the kernel was prepared"
+    with pytest.raises(ValueError, match=expected):
+        kernel.step(LATTICE, state, other, seeded())
+    with pytest.raises(ValueError, match=expected):
+        kernel.log_acceptance(LATTICE.space, state, state, other)
 
 
 def test_only_accepted_moves_of_bits_at_one_temperature_keep_weights() -> None:
@@ -110,8 +114,21 @@ def test_only_accepted_moves_of_bits_at_one_temperature_keep_weights() -> None:
         def step(self, target, state, beta, generator):  # type: ignore[no-untyped-def]
             return super().step(target, state, beta, generator)
 
+    class OwnDraw(EDMALA):
+        def drawn(self, state, generator):  # type: ignore[no-untyped-def]
+            return replace(state, aux={**state.aux, THETA_A: state.theta})
+
     ladder = ParallelTempering(EDMALA_HERE, [1.0, 0.5])
     assert ladder.prepared(LATTICE, ONE) is ladder
     assert EDMALA_HERE.prepared(random_target(SPACES["categorical"]), ONE) is EDMALA_HERE
-    for kernel in (EDULA(0.6, 0.7, 0.3), OwnStep(0.6, 0.7, 0.3)):
+    for kernel in (EDULA(0.6, 0.7, 0.3), OwnStep(0.6, 0.7, 0.3), OwnDraw(0.6, 0.7, 0.3)):
         assert kernel.prepared(LATTICE, ONE) is kernel
+
+
+@pytest.mark.parametrize("kernel", [EDMALA_HERE, EDULA(0.6, 0.7, 0.3), EDMALA_HERE.prepared(LATTICE, ONE)])
+def test_a_state_without_theta_a_is_refreshed(kernel: Kernel) -> None:
+    """As the chains of contrastive divergence are, which begin at other states each time."""
+    state = started(kernel, LATTICE)
+    anew = kernel.refreshed(LATTICE, replace(state, aux={}, cached_by=None), ONE)
+    assert torch.equal(anew.aux[THETA_A], state.theta)
+    kernel.step(LATTICE, anew, ONE, seeded())

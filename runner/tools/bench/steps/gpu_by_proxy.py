@@ -23,7 +23,7 @@ def _tempered(replicas: int, step_size: float) -> Kernel:
 def proxy_rows(bench: BenchRows) -> None:
     """What a plain step starts, waits for, moves and should take, and what a compiled one starts.
 
-    The number of operations has a limit in compiled steps alone, since a plain step is the reference.
+    Only compiled steps have a limit on operations; plain ones are the reference.
     """
     rbm, grid = paper_rbm(), MixtureOfGaussians(8).float()
     on_rbm, on_grid = "RBM 784 x 500", "grid of 101 x 101"
