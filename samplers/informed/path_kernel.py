@@ -81,8 +81,6 @@ class PathKernel(InformedKernel):
         return self.prepared_copy(target, _kept=PreparedBeta(beta), _mark=CacheMark())
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
-        if self._kept is not None:
-            self._kept.check(beta)
         space = level_space(type(self).__name__, target.space)
         lengths = self.lengths(state, space.d, generator)
         here = self._weighed(space, state, beta)
@@ -94,7 +92,8 @@ class PathKernel(InformedKernel):
 
     def _weighed(self, space: Discrete, state: State, beta: Tensor) -> Weighed:
         """`state` with what a prepared kernel keeps in it, and the weights of the moves from it."""
-        kept = self._kept is not None
+        if kept := self._kept is not None:
+            self._kept.check(beta)
         known = state.aux[COLUMN_TOTALS] if kept and self._mark.owns(state.cached_by) else None
         weights = MoveWeights(space, state, beta, self.function, self.replacement, known)
         if kept and known is None:

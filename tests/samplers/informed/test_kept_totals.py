@@ -98,13 +98,19 @@ def test_a_plain_kernel_does_not_take_totals_of_another_temperature() -> None:
     assert COLUMN_TOTALS not in ends[0].aux
 
 
-def test_another_inverse_temperature_is_refused() -> None:
-    target = TARGETS["bits"]()
-    kept = PAS(2.0).prepared(target, ONE)
-    with pytest.raises(
-        ValueError, match=r"^beta must be the inverse temperature that the kernel was prepared"
-    ):
-        kept.step(target, chains(kept, target), 0.5 * ONE, seeded())
+@pytest.mark.parametrize("name", KERNELS)
+def test_another_inverse_temperature_is_refused(name: str) -> None:
+    """At the start as well: the totals would be those of that temperature."""
+    target, other = TARGETS["bits"](), 0.5 * ONE
+    kept = KERNELS[name].prepared(target, ONE)
+    state, expected = (
+        chains(kept, target),
+        r"^beta must be the inverse temperature that the kernel was prepared",
+    )
+    with pytest.raises(ValueError, match=expected):
+        kept.step(target, state, other, seeded())
+    with pytest.raises(ValueError, match=expected):
+        kept.init(target, state.theta, other)
 
 
 def test_only_distinct_coordinates_in_columns_at_one_temperature_keep_totals() -> None:
