@@ -103,10 +103,8 @@ def test_another_inverse_temperature_is_refused(name: str) -> None:
     """At the start as well: the totals would be those of that temperature."""
     target, other = TARGETS["bits"](), 0.5 * ONE
     kept = KERNELS[name].prepared(target, ONE)
-    state, expected = (
-        chains(kept, target),
-        r"^beta must be the inverse temperature that the kernel was prepared",
-    )
+    state = chains(kept, target)
+    expected = r"^beta must be the inverse temperature that the kernel was prepared"
     with pytest.raises(ValueError, match=expected):
         kept.step(target, state, other, seeded())
     with pytest.raises(ValueError, match=expected):
