@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import State
-from targets.tracing import is_traced
+from targets.compiling.tracing import is_traced
 
 WORD = torch.complex128
 """The widest type that torch moves, 16 bytes."""

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from targets.compiling.tracing import is_traced
 from targets.target import Target
-from targets.tracing import is_traced
 
 ALIGNMENT = 64
 """Bytes at whose multiples torch's CPU tensors begin; products of others may round differently."""

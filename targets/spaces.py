@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from targets.checks import whole_number
+from targets.compiling.tracing import is_traced
 from targets.randomness import Generator, normal, uniform
-from targets.tracing import is_traced
 from targets.versions import changes
 
 

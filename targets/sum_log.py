@@ -8,7 +8,7 @@ from functools import reduce
 import torch
 from torch import Tensor
 
-from targets.tracing import is_traced
+from targets.compiling.tracing import is_traced
 
 FACTORS = 16
 """Number of factors that are multiplied before a logarithm; products of 17 stay below 2 ** 17."""

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from targets.tracing import is_traced
+from targets.compiling.tracing import is_traced
 
 
 def components(edges: Tensor, active: Tensor, sites: int) -> Tensor:

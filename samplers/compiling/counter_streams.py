@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from targets.compiling.tracing import stored
 from targets.randomness import Streams, check_batch, derive_seed
-from targets.tracing import stored
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 KEY_STEPS = (0x9E3779B9, 0xBB67AE85)

@@ -25,8 +25,8 @@ from samplers.compiling.truth_values import with_fast_truth_values
 from samplers.kernel import Info, Kernel, State
 from samplers.served import require_same_caches
 from samplers.tensor_tree import maker, mapped, same_form, tensors
+from targets.compiling.tracing import traced
 from targets.target import Target
-from targets.tracing import traced
 
 # At its first use autograd starts a thread for each device, and a process with such threads cannot compute
 # gradients once it has forked. Tracing brings a device of its own, so that comes after.

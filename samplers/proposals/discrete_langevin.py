@@ -21,11 +21,11 @@ from samplers.moved_copy import moved_copy
 from samplers.proposals.draws.places import draw_level
 from samplers.proposals.few_differences import DifferenceTable
 from samplers.proposals.local_moves import flip_differences
+from targets.compiling.tracing import is_traced
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Categorical, Discrete, Space, level_space
 from targets.sum_log import sum_log
 from targets.target import Target
-from targets.tracing import is_traced
 
 ODDS, LOG_TOTAL = "flip_odds", "flip_log_total"
 FLIP_WEIGHTS = frozenset({ODDS, LOG_TOTAL})

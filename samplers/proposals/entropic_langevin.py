@@ -20,9 +20,9 @@ from torch import Tensor
 from samplers.kernel import State
 from samplers.moved_copy import moved_copy
 from samplers.proposals.discrete_langevin import LangevinProposal
+from targets.compiling.tracing import is_traced, stored
 from targets.randomness import Generator, normal
 from targets.spaces import Space
-from targets.tracing import is_traced, stored
 
 THETA_A = "theta_a"
 """Key in ``State.aux`` of the auxiliary variable theta_a, like theta."""

@@ -14,10 +14,10 @@ from samplers.proposals.balancing_functions import FROM_ROOT, BalancingFunction
 from samplers.proposals.draws.places import draw_level
 from samplers.proposals.few_differences import DifferenceTable
 from samplers.proposals.local_moves import flip_differences, log_ratios, present
+from targets.compiling.tracing import is_traced
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Discrete, Space, level_space
 from targets.sum_log import sum_log_any
-from targets.tracing import is_traced
 
 Solver = Callable[[Tensor], Tensor]
 """From r = time * rate / nu, which is used up, the share of its probability nu that a level lacks: S."""

@@ -20,10 +20,10 @@ from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.proposals.draws.alias_rows import AliasRows
 from samplers.proposals.draws.sorted_rows import SortedRows
 from samplers.proposals.prepared_beta import PreparedBeta
+from targets.compiling.tracing import apart, is_traced
 from targets.randomness import Generator, for_compiled_steps, uniform
 from targets.spaces import Discrete, Ordinal, Space
 from targets.target import Enumerable, Target
-from targets.tracing import apart, is_traced
 
 LARGEST_TABLE = 2**26
 """Entries above which no table is made: 256 MiB in float32, a fifth more for the search, and as much again in

@@ -18,9 +18,9 @@ from samplers.tempering.ladder import check_ladder, require_proper, require_repl
 from samplers.tempering.swaps.swap_round import OWN, SwapMemory, Swaps
 from samplers.tempering.swaps.swap_rules import Rungs
 from targets.checks import described
+from targets.compiling.tracing import apart
 from targets.randomness import Generator
 from targets.target import Target
-from targets.tracing import apart
 from targets.versions import changes
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from targets.tracing import is_traced
+from targets.compiling.tracing import is_traced
 
 
 class Interactions(nn.Module, ABC):

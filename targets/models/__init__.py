@@ -1,4 +1,4 @@
 """Models with weights: restricted Boltzmann machine (RBM), residual network, binary Bayesian network.
 
-Imports `targets.tabular` and the modules of `targets` outside rooms.
+Imports `targets.tabular`, `targets.compiling` and the modules of `targets` outside rooms.
 """

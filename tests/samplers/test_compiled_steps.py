@@ -12,14 +12,14 @@ from torch import Tensor, fx
 
 from metrics.enumeration.transition_matrix import transition_matrix
 from samplers import AB, DMALA, EDMALA, EDMALAGLU, PAS, Info, Kernel, ParallelTempering, ReleasedDMALA, State
-from samplers.compiling import matrix_products
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
-from samplers.compiling.matrix_products import SMALLEST, with_fast_products
+from samplers.compiling.matrix_products import with_fast_products
 from samplers.compiling.not_compiled import NotCompiledError
 from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.stepper import Stepper
 from samplers.tensor_tree import maker, tensors
 from targets import RBM, FunctionTarget, IndependentBits, Ising, Streams, Target
+from targets.compiling import onednn
 from targets.randomness import Generator
 from targets.spaces import Binary
 from tests.samplers.test_conformance import EVERY, SAMPLERS, SMALL
@@ -149,10 +149,10 @@ def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding(
     intel: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So large that the faster library does its products; a parameter that changes in place is seen."""
-    monkeypatch.setattr(matrix_products, "has_intel_cpu", lambda: intel)
+    monkeypatch.setattr(onednn, "has_intel_cpu", lambda: intel)
     target = RBM(96, 128).float().requires_grad_(False)
     kernel = ParallelTempering(DMALA(0.3), [1.0, 0.8]).to(target.like())
-    assert SMALLEST < 2 * 2 * 64 * 96 * 128
+    assert onednn.SMALLEST < 2 * 2 * 64 * 96 * 128
     one, streams = torch.ones(()), CounterStreams([0, 1], "chain")
     state = started(kernel, target, (2, 64), Streams([0, 1], "start"))
     stepper = Stepper(kernel, target, one, streams)
@@ -173,7 +173,7 @@ def test_compiled_steps_of_a_large_rbm_are_eager_steps_but_for_rounding(
 def test_the_products_of_a_large_rbm_are_left_to_one_library(
     intel: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matrix_products, "has_intel_cpu", lambda: intel)
+    monkeypatch.setattr(onednn, "has_intel_cpu", lambda: intel)
     target = RBM(96, 128).float().requires_grad_(False)
     streams = CounterStreams([0], "chain")
     state = started(DMALA(0.3), target, (1, 128), Streams([0], "start"))

@@ -31,6 +31,7 @@ from samplers import (
 )
 from samplers.seed_blocks import in_seed_blocks
 from targets import RBM, Bernoulli4, Binary, FunctionTarget, Target
+from targets.compiling.tracing import traced
 from targets.graphs.graph_problem import GraphProblem
 from targets.graphs.maxcut import MaxCut
 from targets.graphs.normcut import NormCut
@@ -39,7 +40,6 @@ from targets.models.resnet_ebm import ResNetEBM
 from targets.randomness import Streams
 from targets.synthetic.gaussian_mixture import GaussianMixture
 from targets.synthetic.log_quadratic import LogQuadratic
-from targets.tracing import traced
 
 LADDER = [1.0, 0.8, 0.5]
 KERNELS: dict[str, Kernel] = {

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from targets.compiling.tracing import traced
 from targets.sum_log import softplus, sum_log, sum_log_any
-from targets.tracing import traced
 
 
 @pytest.mark.parametrize("as_compiled", [False, True])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from targets.tracing import stored
+from targets.compiling.tracing import stored
 
 TOGETHER = 2**19
 """Entries whose columns are made at once, so that the intermediate values stay in the cache."""

@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
+from targets.compiling.tracing import is_traced
 from targets.randomness import Generator, uniform
-from targets.tracing import is_traced
 
 SHORTEST_ROW = 8
 """Places that a compiled draw leaves to its second part, or more; with fewer it would be no faster."""

@@ -23,9 +23,9 @@ from samplers.tempering.swaps.swap_rules import (
     log_swap_ratio,
 )
 from targets.checks import one_of, within
+from targets.compiling.tracing import stored
 from targets.randomness import Generator, uniform
 from targets.target import Target
-from targets.tracing import stored
 
 OWN = "tempering."
 """How the names of the auxiliaries begin that belong to tempering and not to the kernel inside."""

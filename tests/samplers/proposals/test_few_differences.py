@@ -19,7 +19,7 @@ from samplers.proposals.jump_process import JumpProcess
 from samplers.proposals.kept_weights import KeptWeights
 from samplers.stepper import Stepper
 from targets import Ising, Streams, Target
-from targets.tracing import traced
+from targets.compiling.tracing import traced
 from tests.support.steps.stepping import ONE
 
 KERNELS: dict[str, Callable[[float | Tensor], MetropolisHastings]] = {

@@ -16,9 +16,9 @@ from targets import (
     SingleSiteDifferences,
     Streams,
 )
+from targets.compiling.tracing import traced
 from targets.lattice.geometry import DISORDERS
 from targets.lattice.interactions import SparseInteractions, Torus
-from targets.tracing import traced
 from tests.support.error_message import error_message
 
 MODELS: dict[str, Callable[[], Ising | Potts]] = {

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from samplers.discrete.dmala import DMALA
-from targets.models import binary_bnn
+from targets.models import network_passes
 from targets.models.binary_bnn import BinaryBNN
+from targets.models.network_passes import chunks
 from targets.tabular.distinct_rows import DistinctRows, Predictive
 from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.targets.small_tables import made_up, predicted, squares
@@ -66,8 +67,8 @@ def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch, chunk: int, rows
     target = networks(distinct=None, train=101)
     theta = states(target, 9)
     expected = (*target.log_prob_and_grad(theta), target.logits(theta, "test"))
-    monkeypatch.setattr(binary_bnn, "CHUNK", {"cpu": chunk})
-    monkeypatch.setattr(binary_bnn, "ROWS", rows)
+    monkeypatch.setattr(network_passes, "CHUNK", {"cpu": chunk})
+    monkeypatch.setattr(network_passes, "ROWS", rows)
     found = (*target.log_prob_and_grad(theta), target.logits(theta, "test"))
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, atol=1e-11, rtol=1e-12)
@@ -80,11 +81,11 @@ def test_chunks_are_small_enough_and_cover_all_rows(networks_: int, hidden: int)
     target = BinaryBNN(made_up(train=3000), hidden)
     inputs = target.rows("train").inputs
     seen = []
-    for group, stretches in target._chunks(networks_, inputs):
+    for group, stretches in chunks(networks_, hidden, inputs):
         seen += list(range(group.start, group.stop))
         assert [row for at in stretches for row in range(at.start, at.stop)] == list(range(3008))
         widest = max(at.stop - at.start for at in stretches)
-        assert (group.stop - group.start) * hidden * (widest - 15) <= binary_bnn.CHUNK["cpu"]
+        assert (group.stop - group.start) * hidden * (widest - 15) <= network_passes.CHUNK["cpu"]
     assert seen == list(range(networks_))
 
 
@@ -133,21 +134,23 @@ def test_large_inputs_do_not_overflow() -> None:
 
 def test_only_slopes_that_could_make_products_denormal_are_cut() -> None:
     slope = torch.tensor([1e-18, -1e-18, 1e-20, -1e-30])
-    assert torch.equal(binary_bnn._without_tiny(slope.clone()), slope * torch.tensor([1.0, 1.0, 0.0, 0.0]))
+    assert torch.equal(
+        network_passes._without_tiny(slope.clone()), slope * torch.tensor([1.0, 1.0, 0.0, 0.0])
+    )
 
 
 def test_the_slopes_of_certain_outputs_are_not_denormal(monkeypatch: pytest.MonkeyPatch) -> None:
     target = networks(hidden=3000, distinct=None, train=200).float()
     theta = states(target, 5).float()
     expected = target.double().log_prob_and_grad(theta.double())[1]
-    backward, slopes = binary_bnn._sigmoid_backward, []
+    backward, slopes = network_passes._sigmoid_backward, []
 
     def noted(slope: Tensor, sigmoid: Tensor) -> Tensor:
         product = backward(slope, sigmoid)
         slopes.append(product.clone())
         return product
 
-    monkeypatch.setattr(binary_bnn, "_sigmoid_backward", noted)
+    monkeypatch.setattr(network_passes, "_sigmoid_backward", noted)
     found = target.float().log_prob_and_grad(theta)[1]
     denormal = [int(((each != 0) & (each.abs() < torch.finfo(each.dtype).tiny)).sum()) for each in slopes]
     of_outputs, of_units = denormal[0::2], denormal[1::2]

@@ -16,8 +16,8 @@ from runner.tools.bench.steps.rbm_step import LADDERS, STEP_SIZE, paper_rbm
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers import DMALA, DULA, EDMALA, Kernel, ParallelTempering, RBMGibbs
 from samplers.compiling.counter_streams import CounterStreams, NextNumbers
-from samplers.compiling.matrix_products import product
 from targets import Streams, Target
+from targets.compiling.onednn import product
 from targets.randomness import uniform
 from targets.synthetic.mixture_of_gaussians import MixtureOfGaussians
 

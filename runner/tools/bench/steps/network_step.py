@@ -8,11 +8,13 @@ import torch
 from torch import Tensor
 
 from metrics.library.thread_count import thread_count
+from runner.execution.compiling.choice import has_compiler
 from runner.tools.bench.baselines.plain_sampler import LogProb, plain_step
 from runner.tools.bench.child_cost import cost_of, print_cost
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers.discrete.dmala import DMALA
-from targets.models.binary_bnn import BinaryBNN, matrix_in
+from targets.models.binary_bnn import BinaryBNN
+from targets.models.network_passes import chunks, matrix_in
 from targets.tabular.tabular_data import Part, TabularData
 
 NETWORKS, STEP_SIZE = 50, 0.1
@@ -55,8 +57,9 @@ def bare_products(
     work = theta.new_empty(0)
 
     def call() -> None:
-        for group, stretches in target._chunks(len(theta), inputs):
-            weights, output, _ = target._unpacked(theta[group])
+        networks = target._networks(theta)
+        for group, stretches in chunks(len(theta), target.n_hidden, inputs):
+            weights, output, _ = networks.some(group)
             units = weights.flatten(0, 1)
             gradient = inputs.new_zeros(len(inputs), len(units))
             for at in stretches:
@@ -74,7 +77,8 @@ def compare_network_step(hidden: int, rounds: int) -> dict[str, float]:
     Returns:
         ``together``: all in one batch; ``tanh``: its matrix products and one pass of tanh; ``sigmoid``: the
         same with the sigmoid that it computes in place of tanh; ``one_by_one``: the step of one network, 50
-        times; ``script``: a step of one network as a script would write it, 50 times.
+        times; ``script``: a step of one network as a script would write it, 50 times; where there is a
+        compiler, ``compiled``: a compiled step of all.
     """
     data = made_up_table(*COMPAS)
     target = BinaryBNN(data, hidden).float().requires_grad_(False)
@@ -97,6 +101,8 @@ def compare_network_step(hidden: int, rounds: int) -> dict[str, float]:
         "one_by_one": one_by_one,
         "script": script,
     }
+    if has_compiler():
+        calls["compiled"] = stepping(DMALA(STEP_SIZE), target, NETWORKS, compiled=True)
     with thread_count(1):
         return seconds_in_turns(calls, rounds)
 
@@ -112,6 +118,8 @@ def network_rows(bench: BenchRows, rounds: int) -> None:
             bench.ratio(about, together, seconds["tanh"], most=2)
             about = name.format(hidden, "against its products and the sigmoid in place of tanh")
             bench.ratio(about, together, seconds["sigmoid"])
+        if "compiled" in seconds:
+            bench.ratio(name.format(hidden, "compiled against plain"), seconds["compiled"], together)
         for loop, what in (("one_by_one", "the same one by one"), ("script", "a script's loop")):
             bench.ratio(name.format(hidden, f"faster than {what}"), seconds[loop], together, least=least)
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from samplers.proposals.draws.places import draw_place
+from targets.compiling.tracing import traced
 from targets.randomness import uniform
-from targets.tracing import traced
 from tests.support.steps.stepping import seeded
 
 DOUBLE = torch.empty(0, dtype=torch.float64)

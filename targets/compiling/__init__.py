@@ -1,0 +1,1 @@
+"""What a target does otherwise where its steps are compiled."""
