@@ -85,9 +85,8 @@ class LetterInfilling(Multilinear):
 
     def filled(self, theta: Tensor) -> Tensor:
         """The passage with the letters of `theta` in it, ``(*batch, length)``, int64."""
-        passage = self.passage.expand(*self.space.batch_shape(theta), -1).clone()
-        passage[..., self.places] = self.space.to_levels(theta)
-        return passage
+        passage = self.passage.expand(*self.space.batch_shape(theta), -1)
+        return passage.index_copy(-1, self.places, self.space.to_levels(theta))
 
     def log_prob(self, theta: Tensor) -> Tensor:
         """U; not differentiable, since the table is looked up."""

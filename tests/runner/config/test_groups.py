@@ -17,7 +17,7 @@ from runner.execution.errors import UserError
 from runner.models.model_files import save_model
 from runner.problem.build import Problem, build_kernel, fixed
 from runner.problem.problems import Problems
-from runner.problem.trials import check_kernel, check_metrics, check_target
+from runner.problem.trials import check_kernel, check_metrics, check_target, check_traceable
 from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.preflight import preflight
 from samplers.tuning.tunable import Tunable
@@ -112,6 +112,16 @@ def test_every_sampler_serves_the_targets_it_should(sampler: str, problems: dict
         said = refused.value.args[0]
         assert said.startswith("sampler: ")
         assert refusal.format(type(problem.target).__name__) in said
+
+
+@pytest.mark.parametrize("target", options("target"))
+def test_steps_on_every_target_can_be_compiled(target: str, problems: dict[str, Problem]) -> None:
+    """Langevin steps, which ask for gradients or differences, or a random walk where there are none."""
+    problem, langevin = problems[target], "mala" if target in REALS else "dmala"
+    if target in SERVES.get(langevin, NOT_REAL)[0]:
+        kernel = fixed(build_kernel(job(f"sampler={langevin}").config)).to(problem.target.like())
+        problem = replace(problem, kernel=kernel)
+    check_traceable(problem)
 
 
 # The other metrics take the default target and sampler.
