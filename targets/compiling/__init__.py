@@ -1,1 +1,1 @@
-"""What a target does otherwise where its steps are compiled."""
+"""What a target does otherwise where its steps are compiled. Imports nothing of `targets`."""

@@ -22,9 +22,9 @@ def product(a: Tensor, b: Tensor, bias: Tensor | None = None, *, function: str =
         a, b, bias: ``(n, k)``, ``(k, m)`` and ``(m,)``, in float32 on the CPU.
         function: of every entry of the result, ``none`` or ``sigmoid``.
     """
-    # With gaps between its rows, as a part of a matrix has, it takes a thousand times as long.
+    # Where b has gaps between its rows, as a part of a matrix has, oneDNN takes a thousand times as long.
     right = b.T if b.T.is_contiguous() else b.contiguous().T
-    found: Tensor = torch.ops.mkldnn._linear_pointwise(a.contiguous(), right, bias, function, [], "")
+    found: Tensor = torch.ops.mkldnn._linear_pointwise(a, right, bias, function, [], "")
     return found
 
 

@@ -1,4 +1,4 @@
 """Models of statistical physics: spins on lattices and random graphs, with their exact values.
 
-Imports the modules of `targets` outside rooms only.
+Imports `targets.compiling` and the modules of `targets` outside rooms.
 """

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from targets.checks import positive_number, whole_number
 from targets.compiling.tracing import is_traced
-from targets.models.network_passes import Networks, error_sums, log_odds
-from targets.models.traced_networks import traced_log_odds, traced_sums
+from targets.models.network_passes import error_and_grad, log_odds
+from targets.models.traced_networks import traced_error_and_grad, traced_log_odds
 from targets.spaces import Binary
 from targets.tabular.distinct_rows import DistinctRows
 from targets.tabular.tabular_data import TabularData
@@ -60,11 +60,11 @@ class BinaryBNN(Target):
     def logits(self, theta: Tensor, part: str) -> Tensor:
         """Log odds v' tanh(W x + b) + a of the distinct rows of a part, with padding, ``(*batch, rows)``."""
         flat, inputs = theta.reshape(-1, self.space.d), self.rows(part).inputs
-        networks, differentiated = self._networks(flat), torch.is_grad_enabled() and theta.requires_grad
+        differentiated = torch.is_grad_enabled() and theta.requires_grad
         if is_traced() and not differentiated:
-            found = traced_log_odds(networks, inputs)
+            found = traced_log_odds(flat, self.n_hidden, inputs)
         else:  # Only autograd needs the hidden activations of every chunk.
-            found = log_odds(networks, inputs, None if differentiated else self._work(flat))
+            found = log_odds(flat, self.n_hidden, inputs, None if differentiated else self._work(flat))
         return found.reshape(*theta.shape[:-1], inputs.shape[1])
 
     def log_prob(self, theta: Tensor) -> Tensor:
@@ -76,17 +76,11 @@ class BinaryBNN(Target):
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """U and its gradient, from one pass over the rows."""
         flat, rows = theta.reshape(-1, self.space.d), self.rows("train")
-        networks, given = self._networks(flat), (rows.inputs, rows.outcome, rows.share)
-        if is_traced():
-            sums = traced_sums(networks, *given)
-        else:
-            sums = error_sums(networks, *given, self._work(flat))
-        # dU / dtheta is -scale * 2 * 2 times the sums; tanh is 2 s - 1, and v a factor of (W, b)'s.
-        to_weights = sums.to_weights * networks.output.unsqueeze(1).mul(-16.0 * self.scale)
-        to_output = sums.to_output.mul(2.0).sub(sums.to_bias.unsqueeze(-1)).mul(-4.0 * self.scale)
-        to_bias = sums.to_bias.mul(-4.0 * self.scale).unsqueeze(-1)
-        grad = torch.cat([to_weights.flatten(1), to_output, to_bias], -1)
-        log_prob = (sums.error + rows.spread).mul(-self.scale)
+        given = flat, self.n_hidden, (rows.inputs, rows.outcome, rows.share), self.scale
+        error, grad = (
+            traced_error_and_grad(*given) if is_traced() else error_and_grad(*given, self._work(flat))
+        )
+        log_prob = (error + rows.spread).mul(-self.scale)
         return log_prob.reshape(theta.shape[:-1]), grad.reshape(theta.shape)
 
     def _work(self, like: Tensor) -> Tensor:
@@ -95,10 +89,3 @@ class BinaryBNN(Target):
         if place not in self._memory:
             self._memory[place] = like.new_empty(0)
         return self._memory[place]
-
-    def _networks(self, flat: Tensor) -> Networks:
-        """The parameters that the states ``(networks, d)`` are."""
-        first = self.n_hidden * (self.n_features + 1)
-        weights = flat * 2.0 - 1.0
-        doubled = weights[:, :first].reshape(-1, self.n_features + 1, self.n_hidden).mT * 2.0
-        return Networks(doubled, weights[:, first:-1], weights[:, -1])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from targets.compiling import onednn
+from targets.compiling import onednn as onednn_products
 
 CHUNK = {"cpu": 1_200_000, "cuda": 2**25}
 """Number of hidden activations in memory at a time: on a CPU the size of its cache, on a GPU 128 MB."""
@@ -28,78 +28,96 @@ class Networks(NamedTuple):
     output: Tensor
     bias: Tensor
 
-    def some(self, group: slice) -> Networks:
-        return Networks(*(each[group] for each in self))
+    @classmethod
+    def of(cls, theta: Tensor, n_hidden: int) -> Networks:
+        """Those of the states ``(networks, d)``."""
+        first, weights = theta.shape[1] - n_hidden - 1, theta * 2.0 - 1.0
+        doubled = weights[:, :first].reshape(len(theta), -1, n_hidden).mT * 2.0
+        return cls(doubled, weights[:, first:-1], weights[:, -1])
 
 
-class Sums(NamedTuple):
-    """Mean squared error over distinct rows, and three sums that determine its gradient.
-
-    With e half the derivative of a row's contribution to the error with respect to its log odds, and s =
-    sigmoid(2 z): `error` ``(networks,)``; `to_weights`, the sums of e (s - s^2) x ``(networks, features + 1,
-    n_hidden)``; `to_output`, of e s ``(networks, n_hidden)``; `to_bias`, of e ``(networks,)``.
-    """
-
-    error: Tensor
-    to_weights: Tensor
-    to_output: Tensor
-    to_bias: Tensor
-
-
-def log_odds(networks: Networks, inputs: Tensor, work: Tensor | None, *, fast: bool = False) -> Tensor:
+def log_odds(
+    theta: Tensor, n_hidden: int, inputs: Tensor, work: Tensor | None, *, onednn: bool = False
+) -> Tensor:
     """``(networks, rows)``.
 
     Args:
+        theta: states of the networks, ``(networks, d)``.
         inputs: rows as columns, with a 1 for the bias, ``(features + 1, rows)``.
         work: memory for a chunk, which grows to the size of the first one; None to allocate.
-        fast: whether the faster library does the products; the result differs by rounding.
+        onednn: whether oneDNN does the products where it is faster; the result differs by rounding.
     """
     found = []
-    count, units = networks.output.shape
-    for group, slices in chunks(count, units, inputs):
-        some = networks.some(group)
-        hidden = (_hidden(some.doubled, inputs[:, at], work, fast=fast) for at in slices)
-        found.append(torch.cat([_log_odds(some, each) for each in hidden], -1))
+    for group, slices in chunks(len(theta), n_hidden, inputs):
+        networks = Networks.of(theta[group], n_hidden)
+        hidden = (_hidden(networks, inputs[:, at], work, onednn=onednn) for at in slices)
+        found.append(torch.cat([_output(networks, each) for each in hidden], -1))
     return torch.cat(found)
 
 
-def error_sums(
-    networks: Networks, inputs: Tensor, outcome: Tensor, share: Tensor, work: Tensor, *, fast: bool = False
-) -> Sums:
-    """Each chunk costs four matrix products and two further passes, all in the same memory.
+def error_and_grad(
+    theta: Tensor,
+    n_hidden: int,
+    rows: tuple[Tensor, Tensor, Tensor],
+    scale: float,
+    work: Tensor,
+    *,
+    onednn: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Each network's mean squared error ``(networks,)``, and the gradient of -scale times it, like `theta`.
+
+    Each chunk costs four matrix products and two further passes.
 
     Args:
-        inputs, work, fast: as those of `log_odds`.
-        outcome, share: those of `DistinctRows`, ``(rows,)``.
+        theta, work, onednn: as those of `log_odds`.
+        rows: `inputs` as those of `log_odds`, and `outcome` and `share` ``(rows,)`` of `DistinctRows`.
     """
-    output = networks.output
-    features, (count, units) = len(inputs), output.shape
-    found = Sums(
-        torch.zeros_like(networks.bias),
-        output.new_empty(count, features, units),
-        torch.zeros_like(output),
-        torch.zeros_like(networks.bias),
-    )
-    for group, slices in chunks(count, units, inputs):
-        some, (error, to_weights, to_output, to_bias) = networks.some(group), (each[group] for each in found)
-        flat = inputs.new_zeros(features, len(error) * units)
-        for at in slices:
-            rows = inputs[:, at]
-            hidden = _hidden(some.doubled, rows, work, fast=fast)
-            predicted = _log_odds(some, hidden).sigmoid_()
-            residual = predicted - outcome[at]
-            weighted = residual * share[at]
-            error += residual.mul_(weighted).sum(-1)
-            slope = _without_tiny(_sigmoid_backward(weighted, predicted)).unsqueeze(1)
-            to_bias += slope.sum((1, 2))
-            to_output += torch.bmm(slope, hidden.mT).squeeze(1)
-            slopes = _sigmoid_backward(slope, hidden).flatten(0, 1)
-            if fast and onednn.is_faster(rows, len(flat) * slopes.numel()):
-                flat += onednn.product(rows, slopes.T)
-            else:
-                flat.addmm_(rows, slopes.T)
-        to_weights.copy_(flat.view(features, len(error), units).transpose(0, 1))
-    return found
+    (features, _), error, grad = rows[0].shape, theta.new_zeros(len(theta)), theta.new_empty(theta.shape)
+    first = features * n_hidden
+    for group, slices in chunks(len(theta), n_hidden, rows[0]):
+        networks = Networks.of(theta[group], n_hidden)
+        to_weights, to_output, to_bias = _sums(networks, rows, slices, work, error[group], onednn=onednn)
+        # dU / dtheta is -scale * 2 * 2 times the sums; tanh is 2 s - 1, and v a factor of (W, b)'s.
+        at_first = grad[group, :first].view(to_weights.shape)
+        torch.mul(to_weights, networks.output.unsqueeze(1).mul(-16.0 * scale), out=at_first)
+        grad[group, first:-1] = to_output.mul_(2.0).sub_(to_bias.unsqueeze(-1)).mul_(-4.0 * scale)
+        grad[group, -1] = to_bias.mul_(-4.0 * scale)
+    return error, grad
+
+
+def _sums(
+    networks: Networks,
+    rows: tuple[Tensor, Tensor, Tensor],
+    slices: list[slice],
+    work: Tensor,
+    error: Tensor,
+    *,
+    onednn: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Three sums over rows, which determine the gradient; adds the mean squared error to `error`.
+
+    With e half the derivative of a row's contribution to the error with respect to its log odds, and s =
+    sigmoid(2 z), they are the sums of e (s - s^2) x ``(networks, features + 1, n_hidden)``, of e s
+    ``(networks, n_hidden)`` and of e ``(networks,)``.
+    """
+    (inputs, outcome, share), (count, units) = rows, networks.output.shape
+    to_weights = inputs.new_zeros(len(inputs), count * units)
+    to_output, to_bias = inputs.new_zeros(count, units), inputs.new_zeros(count)
+    for at in slices:
+        hidden = _hidden(networks, inputs[:, at], work, onednn=onednn)
+        predicted = _output(networks, hidden).sigmoid_()
+        residual = predicted - outcome[at]
+        weighted = residual * share[at]
+        error += residual.mul_(weighted).sum(-1)
+        slope = _without_tiny(_sigmoid_backward(weighted, predicted)).unsqueeze(1)
+        to_bias += slope.sum((1, 2))
+        to_output += torch.bmm(slope, hidden.mT).squeeze(1)
+        slopes = _sigmoid_backward(slope, hidden).flatten(0, 1)
+        if onednn and onednn_products.is_faster(inputs, len(inputs) * slopes.numel()):
+            to_weights += onednn_products.product(inputs[:, at], slopes.T)
+        else:
+            to_weights.addmm_(inputs[:, at], slopes.T)
+    return to_weights.view(len(inputs), count, units).transpose(0, 1), to_output, to_bias
 
 
 def chunks(networks: int, units: int, inputs: Tensor) -> Iterator[tuple[slice, list[slice]]]:
@@ -114,17 +132,16 @@ def chunks(networks: int, units: int, inputs: Tensor) -> Iterator[tuple[slice, l
         yield slice(start, min(start + together, networks)), slices
 
 
-def _hidden(doubled: Tensor, inputs: Tensor, work: Tensor | None, *, fast: bool) -> Tensor:
+def _hidden(networks: Networks, inputs: Tensor, work: Tensor | None, *, onednn: bool) -> Tensor:
     """sigmoid(2 (W x + b)) of each network, ``(networks, n_hidden, rows)``: one product for all of them."""
-    networks, units, rows = *doubled.shape[:2], inputs.shape[1]
-    weights = doubled.flatten(0, 1)
-    if fast and onednn.is_faster(weights, weights.numel() * rows):
-        return onednn.product(weights, inputs, function="sigmoid").view(networks, units, rows)
-    out = None if work is None else matrix_in(work, networks * units, rows)
-    return torch.mm(weights, inputs, out=out).sigmoid_().view(networks, units, rows)
+    (count, units), rows, weights = networks.output.shape, inputs.shape[1], networks.doubled.flatten(0, 1)
+    if onednn and onednn_products.is_faster(weights, weights.numel() * rows):
+        return onednn_products.product(weights, inputs, function="sigmoid").view(count, units, rows)
+    out = None if work is None else matrix_in(work, count * units, rows)
+    return torch.mm(weights, inputs, out=out).sigmoid_().view(count, units, rows)
 
 
-def _log_odds(networks: Networks, hidden: Tensor) -> Tensor:
+def _output(networks: Networks, hidden: Tensor) -> Tensor:
     """v' tanh + a ``(networks, rows)``, where tanh is 2 `hidden` - 1."""
     _, output, bias = networks
     offset = (bias - output.sum(-1)).reshape(-1, 1, 1)

@@ -15,7 +15,7 @@ from samplers.compiling.noted_draws import GivenDraws, NotedDraws
 from samplers.stepper import PLAIN_STEPS, Stepper
 from samplers.tensor_tree import tensors
 from targets import Streams, Target
-from tests.cuda.kernels import CUDA, one, placed
+from tests.cuda.kernels import CUDA, NETWORKS, one, placed
 from tests.samplers.test_conformance import EVERY
 from tests.support.checks import dkw_band, largest_gap
 
@@ -51,7 +51,7 @@ def assert_close(found: tuple[State, Info], expected: tuple[State, Info]) -> Non
         torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", [*EVERY, *NETWORKS])
 def test_a_traced_step_is_the_kernels(name: str) -> None:
     kernel, target, state, streams = begun(name, torch.float64)
     traced = Stepper(kernel, target, one(target), streams).trace(state)
@@ -63,7 +63,7 @@ def test_a_traced_step_is_the_kernels(name: str) -> None:
         state = found[0]
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if name in SOME])
+@pytest.mark.parametrize("name", [*(name for name in EVERY if name in SOME), *NETWORKS])
 def test_compiled_steps_are_the_kernels_and_replays_are_compiled_steps(name: str) -> None:
     kernel, target, state, streams = begun(name, torch.float64)
     stepper, again = (Stepper(kernel, target, one(target), each) for each in (streams, copied(streams)))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 import torch
+from torch import Tensor
 
 from samplers import DMALA, DULA, EDULA, EDULAGLU, GWG, Gibbs, Kernel, ParallelTempering
 from samplers.compiling.counter_streams import CounterStreams
@@ -17,44 +16,73 @@ from tests.samplers.test_compiled_steps import compare_traced_and_eager, of_next
 from tests.support.steps.stepping import ONE, started
 from tests.support.targets.small_tables import made_up
 
-KERNELS: dict[str, tuple[Kernel, Counter[str]]] = {
-    "dmala": (DMALA(0.1), Counter(sums=1)),
-    "dula": (DULA(0.1), Counter(sums=1)),
-    "edula": (EDULA(0.1), Counter(sums=1)),
-    "edula_glu": (EDULAGLU(0.1), Counter(sums=1)),
-    "gwg": (GWG(), Counter(sums=1)),
-    "gibbs": (Gibbs(), Counter(log_odds=1)),
-    "pt_dmala": (ParallelTempering(DMALA(0.1), [1.0, 0.5]), Counter(sums=1)),
+KERNELS: dict[str, tuple[Kernel, str]] = {
+    "dmala": (DMALA(0.1), "error_and_grad"),
+    "dula": (DULA(0.1), "error_and_grad"),
+    "edula": (EDULA(0.1), "error_and_grad"),
+    "edula_glu": (EDULAGLU(0.1), "error_and_grad"),
+    "gwg": (GWG(), "error_and_grad"),
+    "gibbs": (Gibbs(), "log_odds"),
+    "pt_dmala": (ParallelTempering(DMALA(0.1), [1.0, 0.5]), "error_and_grad"),
 }
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_traced_step_is_the_eager_step(name: str) -> None:
     """One pass over the rows, and no operation for each of its chunks."""
-    kernel, passes = KERNELS[name]
+    kernel, one_pass = KERNELS[name]
     target = BinaryBNN(made_up(train=90, distinct=70), 3)
     kernel = kernel.to(target.like())
     compare_traced_and_eager(kernel, target)
     state = started(kernel, target, (1, 3), Streams([0], "start"))
     graph = Stepper(kernel, target, ONE, CounterStreams([0], "chain")).trace(state).graph.graph
     called = [str(node.target) for node in graph.nodes if node.op == "call_function"]
-    own = Counter(name.split(".")[1].removeprefix("network_") for name in called if "network_" in name)
-    assert own == passes
+    assert [each for each in called if "network" in each] == [f"rungwise.network_{one_pass}.default"]
+    assert not [each for each in called if each.startswith(("aten.mm", "aten.bmm", "aten.addmm"))]
+
+
+@pytest.mark.parametrize("by_column", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_a_compiler_is_told_of_the_operations_is_so(by_column: bool, dtype: torch.dtype) -> None:
+    """Shapes, strides and dtypes, also for states whose coordinates are apart in memory."""
+    target = BinaryBNN(made_up(train=90, features=9), 20).to(dtype)
+    theta = target.initial((5,), Streams([0], "start")).to(dtype)
+    theta = theta.T.contiguous().T if by_column else theta
+    rows = target.rows("train")
+    for operation, given in (
+        (torch.ops.rungwise.network_log_odds.default, (theta, 20, rows.inputs)),
+        (
+            torch.ops.rungwise.network_error_and_grad.default,
+            (theta, 20, rows.inputs, rows.outcome, rows.share, 100.0),
+        ),
+    ):
+        torch.library.opcheck(operation, given)
 
 
 @pytest.mark.parametrize("intel", [True, False])
 def test_a_compiled_step_is_that_of_the_kernel(intel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With products in several chunks, large enough for the faster library."""
+    """With products in several chunks, which oneDNN does where it is faster."""
+    by_onednn, product = [], onednn.product
+
+    def noted(a: Tensor, b: Tensor, bias: Tensor | None = None, *, function: str = "none") -> Tensor:
+        by_onednn.append(function)
+        return product(a, b, bias, function=function)
+
     monkeypatch.setattr(onednn, "has_intel_cpu", lambda: intel)
+    monkeypatch.setattr(onednn, "product", noted)
     target = BinaryBNN(made_up(train=1500, features=9), 60).float().requires_grad_(False)
     kernel, one, streams = DMALA(0.1).to(target.like()), torch.ones(()), CounterStreams([0], "chain")
     state = started(kernel, target, (1, 40), Streams([0], "start"))
-    assert onednn.SMALLEST < 10 * 60 * 512 * 20
     stepper = Stepper(kernel, target, one, streams)
     stepper.compile(state)
     for _ in range(3):
         given = of_next_step(kernel, target, state, one, streams)
-        (found, info), (expected, other) = stepper(state), kernel.step(target, state, one, given)
+        by_onednn.clear()
+        found, info = stepper(state)
+        # A chunk of 39 networks has 39 * 60 * 10 * 512 multiplications in each of two products.
+        there = hasattr(torch.ops.mkldnn, "_linear_pointwise") and not intel
+        assert by_onednn == (["sigmoid", "none"] * 3 if there else [])
+        expected, other = kernel.step(target, state, one, given)
         torch.testing.assert_close(info.acceptance, other.acceptance, rtol=1e-2, atol=1e-3)
         moved = (found.theta != expected.theta).any(-1)
         assert float(moved.float().mean()) < 0.1  # a coordinate whose uniform number is within rounding

@@ -51,9 +51,8 @@ def test_it_is_the_product(name: str) -> None:
     with Given() as given:
         found = product(a, b)
     torch.testing.assert_close(found, (a.double() @ b.double()).float(), rtol=1e-5, atol=1e-5)
-    # With gaps between its rows it takes a thousand times as long.
-    left, right = given.matrices
-    assert left.is_contiguous()
+    # With gaps between the rows of the second one it takes a thousand times as long.
+    _, right = given.matrices
     assert right.is_contiguous() or right.T.is_contiguous()
 
 

@@ -14,7 +14,7 @@ from runner.tools.bench.child_cost import cost_of, print_cost
 from runner.tools.bench.timing import BenchRows, seconds_in_turns, stepping
 from samplers.discrete.dmala import DMALA
 from targets.models.binary_bnn import BinaryBNN
-from targets.models.network_passes import chunks, matrix_in
+from targets.models.network_passes import Networks, chunks, matrix_in
 from targets.tabular.tabular_data import Part, TabularData
 
 NETWORKS, STEP_SIZE = 50, 0.1
@@ -57,9 +57,8 @@ def bare_products(
     work = theta.new_empty(0)
 
     def call() -> None:
-        networks = target._networks(theta)
         for group, stretches in chunks(len(theta), target.n_hidden, inputs):
-            weights, output, _ = networks.some(group)
+            weights, output, _ = Networks.of(theta[group], target.n_hidden)
             units = weights.flatten(0, 1)
             gradient = inputs.new_zeros(len(inputs), len(units))
             for at in stretches:
@@ -101,9 +100,9 @@ def compare_network_step(hidden: int, rounds: int) -> dict[str, float]:
         "one_by_one": one_by_one,
         "script": script,
     }
-    if has_compiler():
-        calls["compiled"] = stepping(DMALA(STEP_SIZE), target, NETWORKS, compiled=True)
     with thread_count(1):
+        if has_compiler():
+            calls["compiled"] = stepping(DMALA(STEP_SIZE), target, NETWORKS, compiled=True)
         return seconds_in_turns(calls, rounds)
 
 
