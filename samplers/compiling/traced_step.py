@@ -119,6 +119,7 @@ class TracedStep:
         """
         try:
             # Not by way of torch.compile, whose checks in front of every call take 0.05 to 0.13 ms.
+            from torch._dynamo.utils import get_metrics_context
             from torch._inductor import compile as inductor
 
             with self._streams.unused(), torch.no_grad():
@@ -128,7 +129,10 @@ class TracedStep:
                     inputs = self._set_apart(inputs)
                     graph = overwriting(graph, inputs, self._of_state)
                 graph = with_own_look_ups(with_fast_truth_values(with_fast_products(graph)))
-                with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv()))):  # else nothing is kept
+                # Without a context for tracing nothing is kept; without one for metrics, which torch.compile
+                # makes as well, torch 2.6 fails where it finds a graph that was kept.
+                context = TracingContext(FakeTensorMode(shape_env=ShapeEnv()))
+                with tracing(context), get_metrics_context():
                     self._run = inductor(graph, inputs, options=_options())
                 self._overwrites = overwrites
                 self(state)

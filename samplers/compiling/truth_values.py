@@ -19,9 +19,14 @@ COMPARISONS = {
 }
 JOINED = {aten.stack.default, aten.cat.default}
 
+BYTES_ARE_READ = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 14)
+"""Whether TorchInductor can read bytes as truth values; that of torch 2.11 cannot."""
+
 
 def with_fast_truth_values(graph: fx.GraphModule) -> fx.GraphModule:
-    """`graph` with comparisons that are results, or parts of one, made on the CPU as bytes."""
+    """`graph` with comparisons that are results, or parts of one, made on the CPU as bytes if it can be."""
+    if not BYTES_ARE_READ:
+        return graph
     (output,) = graph.graph.find_nodes(op="output")
     results: Any = output.args[0]
     with graph.graph.inserting_before(output):
