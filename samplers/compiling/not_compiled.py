@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import torch
-from torch import fx
+from torch import Tensor, fx
 
 
 class NotCompiledError(ValueError):
@@ -17,10 +17,16 @@ def of_unknown_shape(graph: fx.GraphModule) -> str | None:
     for node in graph.graph.nodes:
         if torch.Tag.dynamic_output_shape not in getattr(node.target, "tags", ()):
             continue
-        masks = [each for each in node.all_input_nodes[1:] if each.meta["val"].dtype == torch.bool]
+        masks = [each for each in node.all_input_nodes[1:] if _value(graph, each).dtype == torch.bool]
         if masks or node.target is not torch.ops.aten.index.Tensor:
             return f"the shape that {node.target} gives depends on values"
     return None
+
+
+def _value(graph: fx.GraphModule, node: fx.Node) -> Tensor:
+    """What `node` gives; torch 2.6 keeps that of a constant in the graph alone."""
+    found: Tensor = node.meta["val"] if "val" in node.meta else getattr(graph, str(node.target))
+    return found
 
 
 def operation(error: Exception) -> str:

@@ -49,6 +49,14 @@ class ImageModel(Target):
         draws = uniform(generator, shape, self.space.event_shape, like=self.data_mean)
         return (draws < self.data_mean).to(draws.dtype)
 
+    def dot(self, theta: Tensor, weights: Tensor) -> Tensor:
+        """The sum of each state's `weights` ``(n_visible,)``, ``(*batch)``.
+
+        torch 2.6 chooses how it multiplies, and with it the rounding, by the stride of an axis of length 1;
+        a matrix with a row for each state has none.
+        """
+        return (theta.reshape(-1, self.n_visible) @ weights).view(theta.shape[:-1])
+
 
 def image_shape(n_visible: int, shape: Sequence[int] | None) -> tuple[int, int]:
     """Height and width of an image of `n_visible` pixels: `shape`, or a square where it is None.

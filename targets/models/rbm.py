@@ -103,7 +103,7 @@ class RBM(ImageModel):
         return logits.sigmoid_()
 
     def log_prob(self, theta: Tensor) -> Tensor:
-        return softplus(self.hidden_logits(theta)).sum(-1) + theta @ self.visible_bias
+        return softplus(self.hidden_logits(theta)).sum(-1) + self.dot(theta, self.visible_bias)
 
     @torch.no_grad()
     def log_prob_of(self, theta: Tensor, hidden_logits: Tensor) -> Tensor:
@@ -111,7 +111,7 @@ class RBM(ImageModel):
         # An RBM is not batch invariant anyway, so exp2 may round differently too.
         weights = hidden_logits.abs().mul_(-LOG2_E).exp2_().add_(1.0)
         softplus_sum = hidden_logits.clamp(min=0.0).sum(-1) + sum_log(weights)
-        return softplus_sum + theta @ self.visible_bias
+        return softplus_sum + self.dot(theta, self.visible_bias)
 
     @torch.no_grad()
     def log_prob_and_grad(self, theta: Tensor) -> tuple[Tensor, Tensor]:
@@ -120,7 +120,7 @@ class RBM(ImageModel):
         active = logits.sigmoid()
         # softplus(x) = max(x, 0) - log max(sigmoid(x), 1 - sigmoid(x)).
         likelier = (active - 0.5).abs_().add_(0.5)
-        log_prob = logits.clamp_(min=0.0).sum(-1) - sum_log(likelier) + theta @ self.visible_bias
+        log_prob = logits.clamp_(min=0.0).sum(-1) - sum_log(likelier) + self.dot(theta, self.visible_bias)
         return log_prob, self.visible_logits(active)
 
     def probabilities(self) -> Tensor:

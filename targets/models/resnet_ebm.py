@@ -115,7 +115,7 @@ class ResNetEBM(ImageModel):
 
     def _base(self, theta: Tensor) -> Tensor:
         """sum_i log Bernoulli(x_i; m_i), ``(*batch)``, interpolated linearly between 0 and 1."""
-        return theta @ self.data_mean.logit() + (-self.data_mean).log1p().sum()
+        return self.dot(theta, self.data_mean.logit()) + (-self.data_mean).log1p().sum()
 
 
 def _signature() -> inspect.Signature:

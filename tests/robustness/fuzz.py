@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import random
 import resource
@@ -111,7 +112,7 @@ class Fuzz:
         names = Names([])
         chosen = [line for line in lines if line.split("=")[0].lstrip("+") in names.groups]
         composed = names.composed(*chosen)
-        with contextlib.redirect_stderr(None), contextlib.suppress(UserError):
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UserError):
             preflight(jobs_of(request)[:1])
         return [key for key in flattened(composed) if not key.startswith(("sweep", "table"))]
 

@@ -61,7 +61,7 @@ def test_runs_with_the_same_setting_that_is_not_a_number_differ_in_nothing() -> 
 LONG = ("step_size", "auxiliary_step_size", "acceptance", "balancing", "radius", "precondition")
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::DeprecationWarning")
 def test_long_names_of_rows_leave_room_for_the_panel() -> None:
     """Every row read `_size=0.1`, and Matplotlib warned that no axes were left."""
     runs = [stored(seed, **dict.fromkeys(LONG, value)) for value in (0.125, 0.25) for seed in (0, 1)]
@@ -80,7 +80,7 @@ def test_long_names_of_rows_leave_room_for_the_panel() -> None:
     pyplot.close(page)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::DeprecationWarning")
 def test_a_legend_of_many_long_names_leaves_room_for_the_lines() -> None:
     runs = [
         stored(task={"steps": steps}, **dict.fromkeys(LONG, 0.125) | {key: 0.01 * place})
