@@ -130,7 +130,7 @@ class GrowthShape:
     Attributes:
         x: key whose value places a column, or one of `ALONG` along the runs of the one column `along`.
         symbol: its name in the sentences.
-        power: the straight line is against this power of it.
+        power: of it, in the exponential.
         exponential: whether the fit is to exp(p x^power) instead of x^p.
         along: label of a column.
         theory: by row, the growth that theory predicts, as printed in the sentence.

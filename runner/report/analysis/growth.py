@@ -14,7 +14,10 @@ from runner.report.table_shape import GrowthShape, TableShape
 
 
 def growing(shape: TableShape, results: Results) -> list[str]:
-    """One sentence for each growth and row: the exponent with its interval, and how straight the line is."""
+    """One sentence for each growth and row: the exponent with its interval, and which of the laws fits best.
+
+    A power and exponentials are lines of the logarithm; their R² can be compared, that of the values cannot.
+    """
     return [
         results.growths.get(name_of(growth, row))
         or _sentence(shape, growth, row, points(shape, growth, row, results))
@@ -92,8 +95,7 @@ def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tupl
     )
     if len(positive) == 2:
         return f"{about}, which are always on a line.{theory}"
-    straight = straightness(raised, values), straightness(raised, [math.log(y) for y in values])
-    return (
-        f"{about}; R² of a straight line against {axis} {straight[0]:.3f}, of its logarithm against {axis} "
-        f"{straight[1]:.3f}.{theory}"
-    )
+    logarithms = [math.log(y) for y in values]
+    against = {f"log {growth.symbol}": [math.log(x) for x in places], growth.symbol: places, axis: raised}
+    straight = [f"{straightness(each, logarithms):.3f} against {name}" for name, each in against.items()]
+    return f"{about}; R² of straight lines of its logarithm: {', '.join(straight)}.{theory}"
