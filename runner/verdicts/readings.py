@@ -9,7 +9,8 @@ part asks for ``sd``, ``lo``, ``hi``, ``n``, ``p_value`` or ``margin``; ``A / B`
 of two, where no label has the stroke. In a cell of a table the bars are written ``\\|``, as others would
 end the cell. `filled` puts the table's numbers in. Every other number has to stand in table.md or
 manifest.json as it is, or in a comment
-``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``.
+``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``, which holds no others: a number that a
+sentence lost would vouch for the next one that is wrong.
 """
 
 from __future__ import annotations
@@ -81,8 +82,19 @@ def unsourced(text: str, sources: Iterable[str]) -> list[str]:
     """The numbers of `text` that are in none of `sources`, nor in a comment ``elsewhere`` of its own."""
     held = {number for source in sources for number in _numbers(source)}
     held |= {number for found in ELSEWHERE.finditer(text) for number in _numbers(found[1])}
-    plain = NOT_READ.sub(" ", COMMENT.sub(" ", text))
-    return [number for number in dict.fromkeys(_numbers(plain)) if number not in held]
+    return [number for number in dict.fromkeys(_numbers(_plain(text))) if number not in held]
+
+
+def unused(text: str) -> list[str]:
+    """The numbers of the comments ``elsewhere`` of a reading that stand in none of its sentences."""
+    told = set(_numbers(_plain(TAGGED.sub(" ", text))))
+    listed = [number for found in ELSEWHERE.finditer(text) for number in _numbers(found[1])]
+    return [number for number in dict.fromkeys(listed) if number not in told]
+
+
+def _plain(text: str) -> str:
+    """`text` without its comments and what is not read."""
+    return NOT_READ.sub(" ", COMMENT.sub(" ", text))
 
 
 def readings(root: Path) -> list[Path]:
@@ -94,8 +106,8 @@ def fill_readings(root: Path) -> list[str]:
     """Brings every reading below `root` up to date.
 
     Returns:
-        A sentence on each that has numbers without a source, and on each that is left as it is: it cannot be
-        read, a source is not there, or its table was edited.
+        A sentence on each that has numbers without a source or sources without a number, and on each that is
+        left as it is: it cannot be read, a source is not there, or its table was edited.
     """
     said = []
     for folder in readings(root):
@@ -121,6 +133,10 @@ def fill_readings(root: Path) -> list[str]:
         if found:
             said.append(
                 f"{folder.name}/{READING} has numbers that its table does not hold: {', '.join(found)}."
+            )
+        if idle := unused(text):
+            said.append(
+                f"{folder.name}/{READING} says where numbers are from that are not in it: {', '.join(idle)}."
             )
     return said
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.verdicts.readings import READING, SHOWN, unsourced
+from runner.verdicts.readings import READING, SHOWN, unsourced, unused
 
 ROOT = Path(__file__).parents[3]
 RECORD = ROOT / "outputs" / "record"
@@ -26,6 +26,7 @@ def sources(section: str) -> list[str]:
 @pytest.mark.parametrize("title", SECTIONS)
 def test_every_number_of_a_finding_is_in_a_record_that_it_links_to(title: str) -> None:
     assert unsourced(SECTIONS[title], sources(SECTIONS[title])) == []
+    assert unused(SECTIONS[title]) == []
 
 
 def test_links_to_records_name_records() -> None:

@@ -14,7 +14,15 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json
 from runner.store.folder_digests import DIGESTS
 from runner.verdicts.__main__ import main
-from runner.verdicts.readings import READING, fill_readings, filled, reading_text, readings, unfounded
+from runner.verdicts.readings import (
+    READING,
+    fill_readings,
+    filled,
+    reading_text,
+    readings,
+    unfounded,
+    unused,
+)
 
 RECORD = Path(__file__).parents[3] / "outputs" / "record"
 TABLE = "pt_table1_quick"
@@ -24,6 +32,7 @@ SOURCE = "PT-DMALA | MoG, c = 8 | mmd_exact"
 @pytest.mark.parametrize("folder", readings(RECORD), ids=lambda folder: folder.name)
 def test_every_number_of_a_reading_has_a_source(folder: Path) -> None:
     assert unfounded(folder) == []
+    assert unused((folder / READING).read_text()) == []
 
 
 @pytest.mark.parametrize("folder", readings(RECORD), ids=lambda folder: folder.name)
@@ -183,6 +192,16 @@ def test_other_numbers_stand_in_the_table_or_say_where_they_are_from(
     (folder / READING).write_text(text)
     assert unfounded(folder) == missing
     assert len(fill_readings(folder.parent)) == bool(missing)
+
+
+def test_a_number_from_elsewhere_stands_in_a_sentence(folder: Path) -> None:
+    (folder / READING).write_text(
+        f"0.7 and 10<!-- {SOURCE} | n --> <!-- elsewhere: 0.7 1,234 10 from: a paper -->"
+    )
+    assert unfounded(folder) == []
+    assert fill_readings(folder.parent) == [
+        f"{TABLE}/{READING} says where numbers are from that are not in it: 1234, 10."
+    ]
 
 
 def test_a_source_that_is_not_there_is_named(folder: Path) -> None:
