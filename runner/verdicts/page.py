@@ -69,7 +69,8 @@ in the protocol; the table says what does.
 
 def page(ledger: Ledger, counts: pd.DataFrame) -> str:
     """The whole page; `counts` is `runner.verdicts.files.summary`."""
-    parts = [OPENING, "## By table\n", _table(counts.columns, counts.itertuples(index=False)), RULE]
+    parts = [OPENING, "## By table\n", _table(counts.columns, counts.itertuples(index=False))]
+    parts += [*_reprinted(ledger.lines), RULE]
     said = [*ledger.refused, *ledger.missing]
     if said:
         parts += ["## Records\n", "\n".join(f"- {sentence}" for sentence in said) + "\n"]
@@ -80,6 +81,18 @@ def page(ledger: Ledger, counts: pd.DataFrame) -> str:
     for (paper, table), lines in groupby(ledger.lines, lambda one: (one.block.paper, one.block.table)):
         parts += [f"### {paper}, {table}\n", _numbers(list(lines))]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _reprinted(lines: Iterable[Line]) -> list[str]:
+    """Says how many numbers a later version of a paper prints again, beside the same number of ours."""
+    places = Counter(
+        (line.source.name, line.source.place.column, line.source.place.rows[line.row], line.published.mean)
+        for line in lines
+        if line.source is not None
+    )
+    again = sum(places.values()) - len(places)
+    said = f"Of these numbers {again} are printed in two versions of a paper and count twice.\n"
+    return [said] if again else []
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

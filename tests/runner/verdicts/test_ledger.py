@@ -65,6 +65,15 @@ def test_the_csv_and_the_summary_count_alike(made: Ledger, tmp_path: Path) -> No
     assert set(measured["scale"]) <= {"paper", "quick"}
 
 
+def test_numbers_that_a_later_version_prints_again_are_counted(made: Ledger, tmp_path: Path) -> None:
+    write_ledger(made, tmp_path)
+    numbers = pd.read_csv(tmp_path / "verdicts.csv").dropna(subset="ours")
+    alike = numbers.groupby(["experiment", "our_metric", "column", "ours", "published"])
+    again = (alike["paper"].nunique() - 1).sum()
+    assert again > 0
+    assert f"Of these numbers {again} are printed in two versions" in (tmp_path / "verdicts.md").read_text()
+
+
 def test_every_pair_that_cannot_be_told_has_the_difference_that_would_be_found(made: Ledger) -> None:
     pairs = [
         pair for column in made.columns for pair in column.pairs if pair.outcome.value == "cannot be told"
