@@ -70,6 +70,12 @@ def family_of(kernel: Kernel) -> KernelFamily:
     return at
 
 
+def require_family(kernel: Kernel) -> None:
+    """Raises ValueError if `kernel` takes a step size, but cannot be built with another one."""
+    if takes_step_size(type(kernel)):
+        family_of(kernel)
+
+
 def check_step_sizes(kernel: Kernel, step_sizes: Tensor | None, target: Target) -> None:
     """Raises ValueError if `kernel` with one of these step sizes does not serve `target`."""
     if step_sizes is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from samplers.hyperparameters import AUTO, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import takes_step_size
+from samplers.kernel_family import require_family, takes_step_size
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated_annealing import SimulatedAnnealing
 from samplers.tuning.pilots.sought_step_sizes import PER_RUNG
@@ -44,6 +44,8 @@ class AnnealingSettings(Settings):
         wanted_acceptance(self.acceptance)
         step_size = wrapper_step_size(self.kernel, self.step_size)
         is_open = step_size == AUTO and takes_step_size(type(self.base))
+        if is_open:
+            require_family(self.base)
         self.keep(self.kernel_at({"step_size": None if is_open else step_size}), step_size=step_size)
 
     def kernel_at(self, hyperparameters: Mapping[str, Any]) -> SimulatedAnnealing:

@@ -17,7 +17,7 @@ from samplers.hyperparameters import (
     wanted_acceptance,
 )
 from samplers.kernel import Kernel
-from samplers.kernel_family import check_step_sizes, rung_step_sizes
+from samplers.kernel_family import check_step_sizes, require_family, rung_step_sizes
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.parallel_tempering import ParallelTempering
 from samplers.tempering.replica_count import FORMULAS
@@ -78,6 +78,8 @@ class LadderSettings(Settings):
         )
         example = ParallelTempering(self.base, betas or [1.0, self.wanted.hottest], swap=self.swap)
         self.keep(example, ladder=betas or AUTO, step_size=step_size)
+        if self.open:
+            require_family(self.base)
 
     def check(self, target: Target) -> None:
         """Refuses what cannot be found on `target`; costs nothing.

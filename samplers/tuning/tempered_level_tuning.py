@@ -11,7 +11,7 @@ import torch
 from samplers.continuous.gaussian_random_walk import GaussianWalk
 from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, is_word, move_rate, wanted_acceptance
 from samplers.kernel import Kernel
-from samplers.kernel_family import check_step_sizes
+from samplers.kernel_family import check_step_sizes, require_family
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
 from samplers.tempering.simulated.simulated_tempering import (
@@ -89,6 +89,8 @@ class LevelSettings(Settings):
             step_size=step_size,
             log_partition=log_partition,
         )
+        if is_word(self.ladder, AUTO) or is_word(step_size, AUTO):
+            require_family(self.base)
 
     def check(self, target: Target) -> None:
         """Refuses what cannot be found on `target`; costs nothing.
