@@ -7,6 +7,8 @@ import re
 import torch
 from torch import Tensor, fx
 
+from targets.trial.failures import own_line
+
 
 class NotCompiledError(ValueError):
     """A step cannot be compiled; the message says why, in half a sentence."""
@@ -30,7 +32,12 @@ def _value(graph: fx.GraphModule, node: fx.Node) -> Tensor:
 
 
 def operation(error: Exception) -> str:
-    """What of it cannot be traced, from the message of the error."""
+    """What of it cannot be traced, from the message of the error, and the user's line that it came from."""
+    where = own_line(error)
+    return f"{_asked(error)} ({where})" if where else _asked(error)
+
+
+def _asked(error: Exception) -> str:
     said = str(error)
     asked = re.search(r"aten[:.]+\w+", said)
     if asked:

@@ -230,7 +230,11 @@ def test_a_step_is_compiled_with_random_numbers_from_a_counter_alone() -> None:
     [
         (
             lambda theta: theta.sum(-1) if theta.sum() > 0 else -theta.sum(-1),
-            r"it asks for aten\._local_scalar_dense",
+            r"it asks for aten\._local_scalar_dense \(test_compiled_steps\.py, line \d+\)",
+        ),
+        (
+            lambda theta: theta.sum(-1) + torch.nn.functional.one_hot(theta.long(), 2).sum((-2, -1)),
+            r"it asks for aten\._local_scalar_dense \(test_compiled_steps\.py, line \d+\)",
         ),
         (
             lambda theta: theta[theta.sum(-1) >= 0].sum(-1).reshape(theta.shape[:-1]),
