@@ -21,6 +21,7 @@ from targets.trial.claims import try_claims
 from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.probabilities_trial import try_probabilities
 from targets.trial.target_trial import require_target, try_modes, try_target
+from targets.trial.zero_density import zero_density_hint
 
 
 @ordinary_modes()
@@ -111,6 +112,7 @@ def run_chains(
         raise ValueError(
             f"the log density of {_name(target)}, or its gradient, was NaN or infinite in "
             f"{int((~numbers).sum())} of {chains} chains within {steps} steps"
+            f"{zero_density_hint(target, last)}"
         )
     return ChainDraws(
         draws=torch.stack(draws, 1).cpu().numpy(),

@@ -28,6 +28,7 @@ from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
 from targets.randomness import Streams
 from targets.spaces import Real
+from targets.trial.zero_density import zero_density_hint
 
 BLOCK_STEPS, BLOCK_SECONDS = 100, 1.0
 """The longest block of steps between two looks at NaN, progress, signals and the checkpoint."""
@@ -39,7 +40,7 @@ COUNTS = ("step", "evaluations", "seconds", "wall_seconds", "records")
 class NotANumberError(SeedError, DivergenceError):
     """Chains of some seeds met a log density that is NaN or infinite, or stand at such an auxiliary.
 
-    `unadjusted`: whether they take every move on the reals, so that their own step may have carried them off.
+    `hint`: the end of the sentence, what may be the reason.
     """
 
     def __init__(
@@ -49,13 +50,12 @@ class NotANumberError(SeedError, DivergenceError):
         seeds: list[int],
         auxiliary: str | None = None,
         *,
-        unadjusted: bool = False,
+        hint: str = "",
     ) -> None:
         said = f"The target {target} gave NaN or infinity as a log density"
         if auxiliary is not None:
             said = f"The auxiliary variable {auxiliary} of the chains on {target} became NaN or infinite"
-        or_else = ", or the step size of the unadjusted sampler is too large" if unadjusted else ""
-        super().__init__(f"{said} by step {step} (seed {', '.join(map(str, seeds))}){or_else}.", seeds)
+        super().__init__(f"{said} by step {step} (seed {', '.join(map(str, seeds))}){hint}.", seeds)
 
 
 @dataclass
@@ -113,13 +113,19 @@ class Sampling:
         self.walk()
         target = str(self.problem.config.target._target_)
         if bad := self.not_a_number():
-            unadjusted = not self.problem.kernel.exact and isinstance(self.problem.target.space, Real)
-            raise NotANumberError(target, self.step, bad, unadjusted=unadjusted)
+            raise NotANumberError(target, self.step, bad, hint=self._hint())
         for name in self.problem.kernel.persistent_aux:
             values = self.state.aux[name]
             own = of_chains(values, self.state.log_prob.shape)
             if own and (bad := self._seeds_where(~values.isfinite())):
                 raise NotANumberError(target, self.step, bad, name)
+
+    def _hint(self) -> str:
+        """What may be the reason of a log density that is NaN or infinite, as the end of a sentence."""
+        # Chains that take every move may have been carried off by their own step.
+        if not self.problem.kernel.exact and isinstance(self.problem.target.space, Real):
+            return ", or the step size of the unadjusted sampler is too large"
+        return zero_density_hint(self.problem.target, self.state.log_prob)
 
     @torch.no_grad()
     def walk(self) -> None:

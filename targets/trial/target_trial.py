@@ -13,6 +13,7 @@ from targets.target import HasModes, Target
 from targets.trial.failures import failure
 from targets.trial.global_generators import without_global_numbers
 from targets.trial.gradient_trial import try_gradient
+from targets.trial.zero_density import CONSTRAINED
 
 ROUNDING = 1e-3
 """How far the log densities of a state may differ among others and alone, as a share of their size."""
@@ -79,8 +80,7 @@ def try_target(name: str, target: Target, theta: Tensor, *, gradient: bool) -> N
     if not target.constrained and bool(log_prob.isneginf().any()):
         raise ValueError(
             f"The target {name} gave the log density -inf to an initial state, which only a constrained one "
-            "may do: give FunctionTarget(function, space, constrained=True), or set constrained = True in a "
-            "class whose `initial` gives states of positive density."
+            f"may do: {CONSTRAINED}."
         )
     if not bool(log_prob.isfinite().all()):
         found = log_prob.flatten()[:8].tolist()

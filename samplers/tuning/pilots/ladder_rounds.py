@@ -215,7 +215,7 @@ def _round(
         return still and error <= PRECISION * sum(rejections)
 
     values = yield from run.walk(begin, step, steps)
-    check_finite(values["state"].log_prob, values["total"])
+    check_finite(run.target, values["state"].log_prob, values["total"])
     return values
 
 

@@ -23,7 +23,9 @@ from samplers.pilot_run import PilotRun, Steps, Values
 from samplers.tuning.pilots.acceptance_curve import first_crossing
 from samplers.tuning.pilots.shortfall import shortfall
 from samplers.tuning.pilots.sought_step_sizes import PER_RUNG, PRECISION, Pilot, Sought, StepSizes
+from targets.target import Target
 from targets.trial.failures import failure
+from targets.trial.zero_density import zero_density_hint
 
 AROUND = (0.64, 0.8, 1.0, 1.25, 1.5625)
 """The candidates of a closer look, relative to what is known; it moves on where that was too far off."""
@@ -38,14 +40,17 @@ CHECKED = 10
 """Steps between two looks at a standard error."""
 
 
-def check_finite(*values: Tensor) -> None:
-    """Refuses what a pilot saw of a target that is not finite everywhere.
+def check_finite(target: Target, log_prob: Tensor, acceptance: Tensor) -> None:
+    """Refuses what a pilot saw of `target`, if it is not finite everywhere.
 
     Raises:
         ValueError: if there is a NaN or an infinity.
     """
-    if not all(bool(value.isfinite().all()) for value in values):
-        raise ValueError("the target gave a log density that is NaN or infinite in the tuning pilot")
+    if not all(bool(value.isfinite().all()) for value in (log_prob, acceptance)):
+        raise ValueError(
+            "the target gave a log density that is NaN or infinite in the tuning pilot"
+            f"{zero_density_hint(target, log_prob)}"
+        )
 
 
 def tune_step_size(run: PilotRun[Any], sought: Sought, pilot: Pilot | None = None) -> Steps[StepSizes]:
@@ -150,7 +155,7 @@ def _tried(
     values = yield from run.walk(begin, step, steps)
     counted = values["steps"] - burn_in
     acceptance = values["total"].mean((-2, -1)) / counted
-    check_finite(values["state"].log_prob, acceptance)
+    check_finite(run.target, values["state"].log_prob, acceptance)
     run.note(
         "step sizes", steps=values["steps"], beta=sought.betas, step_size=candidates, acceptance=acceptance
     )

@@ -10,7 +10,11 @@ import torch
 from runner.config.compose import compose
 from runner.problem.build import build
 from runner.tasks.sample import NotANumberError, Sampling, begin
+from samplers import DMALA, configured
 from samplers.proposals.entropic_langevin import THETA_A
+from targets.randomness import Streams
+from targets.spaces import Binary
+from targets.target import Target
 
 SAYS = r"^The auxiliary variable theta_a of the chains on \S+ became NaN or infinite by step \d \(seed 8\)\.$"
 
@@ -60,3 +64,32 @@ def test_an_unadjusted_sampler_that_diverges_does_not_blame_the_target_alone(
 def advance_to_the_end(work: Sampling) -> None:
     while not work.done:
         work.advance()
+
+
+class Impossible(Target):
+    """-inf in states with fewer than two ones, of which `initial` gives some."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.space = Binary(4)
+
+    def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
+        ones = theta.sum(-1)
+        return ones.masked_fill(ones < 2, -torch.inf)
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_chains_on_states_of_density_zero_are_told_of_constrained_targets(constrained: bool) -> None:
+    small = ("target=bernoulli4", "sampler=dmala", "sampler.step_size=0.1", "task.chains=30", "metric=jump")
+    target = Impossible()
+    target.constrained = constrained
+    with pytest.raises(NotANumberError, match=r" by step \d \(seed 7") as error:
+        advance_to_the_end(begin(build(compose([*small, "task.steps=5"]), target), [7]))
+    hint = "; it is -inf in some states of the chains, which only a constrained target may have: give"
+    assert (hint in str(error.value)) is not constrained
+
+
+def test_a_pilot_on_states_of_density_zero_tells_of_constrained_targets() -> None:
+    said = "NaN or infinite in the tuning pilot; it is -inf in some .* constrained = True"
+    with pytest.raises(ValueError, match=said):
+        configured(DMALA).tuned(Impossible(), Streams([0], "tuning"))
