@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from runner.config.kinds import Kinds, check_helper, check_kind, check_value, kinds_in, parameter_hints
+from runner.config.kinds import (
+    PROJECT,
+    Kinds,
+    check_helper,
+    check_kind,
+    check_number,
+    check_value,
+    kinds_in,
+    parameter_hints,
+)
 from runner.execution.errors import UserError, listed, nearest, one_sentence
 from runner.execution.memory.memory_errors import failure_or_memory
 from targets.trial.failures import failure, is_refusal
@@ -104,6 +113,8 @@ def _planned(node: Mapping[str, Any], key: str, cls: Any, via: Via) -> Callable[
             nested[name] = _planned(value, inside, class_at(value, inside, kinds, path), via)
         else:
             check_value(value, hints.get(name), inside)
+            if not path.startswith(PROJECT):  # ours say more exactly what they take
+                check_number(value, hints.get(name), inside)
     check_arguments(build, given, key, path, 0)
     return lambda: _built(node, key, build, given | {name: make() for name, make in nested.items()})
 

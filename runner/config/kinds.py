@@ -21,6 +21,11 @@ PROJECT = ("targets.", "samplers.", "metrics.", "runner.")
 PLAIN = (str, int, float, list, Mapping, type(None))
 """What a configuration holds."""
 
+UNIONS = (typing.Union, types.UnionType)
+
+ARRAYS = ("torch", "numpy")
+"""Packages of classes that no plain value is, beside which an annotation may name a number."""
+
 Kinds = tuple[type, ...]
 """Classes, any of which will do."""
 
@@ -78,7 +83,9 @@ def parameter_hints(owner: Callable[..., Any], built_by: Callable[..., Any]) -> 
 def kinds_in(annotation: Any) -> Kinds | None:
     """The classes in an annotation, None among them left out; None where it allows anything."""
     origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
+    if origin is typing.Literal:
+        return ()
+    if origin in UNIONS:
         parts = [kinds_in(part) for part in typing.get_args(annotation) if part is not type(None)]
         return None if None in parts else tuple(kind for part in parts if part for kind in part)
     if origin is not None:
@@ -101,6 +108,40 @@ def check_value(value: Any, annotation: Any, key: str) -> None:
         f"{key} must be {'null or ' if null else ''}a group of keys with a _target_{_such_as(kinds)}, "
         f"{value!r} was given."
     )
+
+
+def check_number(value: Any, annotation: Any, key: str) -> None:
+    """Refuses a plain value where the annotation asks for a number and allows no other class of values.
+
+    Code of a user's may compare it without looking at it first. A null is left to the class, whose default
+    it may be.
+
+    Raises:
+        UserError: naming the key and the value.
+    """
+    parts = typing.get_args(annotation) if typing.get_origin(annotation) in UNIONS else (annotation,)
+    words = [
+        word for part in parts if typing.get_origin(part) is typing.Literal for word in typing.get_args(part)
+    ]
+    numbers = [part for part in parts if part in (int, float)]
+    if not numbers or any(map(_takes_others, parts)) or value is None or value in words:
+        return
+    whole = float not in numbers
+    if _is_number(value) and (not whole or isinstance(value, int) or value.is_integer()):
+        return
+    allowed = ["null"] * (type(None) in parts) + [f"a {'whole ' * whole}number", *map(repr, words)]
+    raise UserError(f"{key} must be {' or '.join(allowed)}, {value!r} was given.")
+
+
+def _takes_others(part: Any) -> bool:
+    """Whether a part of an annotation allows more than numbers, words and null."""
+    home = str(getattr(part, "__module__", "")).split(".", 1)[0]
+    plain = part in (int, float, type(None)) or typing.get_origin(part) is typing.Literal
+    return not plain and home not in ARRAYS
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
 def _such_as(kinds: Kinds | None) -> str:

@@ -71,7 +71,8 @@ def _why_unread(config: DictConfig, key: str, line: str) -> str | None:
     path = key.removeprefix(TARGET).split(".")
     there, value = _at(node(config, "target"), path)
     read, said = _at(task.target_read(config), path)
-    if not there or isinstance(value, Mapping) or (read and as_setting(said) == as_setting(value)):
+    # In lists, where NaN, of which settings have but one object, is itself.
+    if not there or isinstance(value, Mapping) or (read and [as_setting(said)] == [as_setting(value)]):
         return None
     if not read:
         return f"{key} must be left out, since {task.why_left_out(config, key)}; {value!r} was given"

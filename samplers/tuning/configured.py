@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -143,8 +144,18 @@ def _open_signature(cls: type[Kernel]) -> inspect.Signature:
         for name, parameter in inspect.signature(cls).parameters.items()
         if parameter.kind is not parameter.VAR_POSITIONAL and name != "adjusted"
     }
-    if found[cls.step_name].default is inspect.Parameter.empty:
-        found[cls.step_name] = found[cls.step_name].replace(default=AUTO)
+    step_size = found[cls.step_name]
+    if step_size.default is inspect.Parameter.empty:
+        step_size = step_size.replace(default=AUTO)
+    found[cls.step_name] = step_size.replace(annotation=_or_auto(cls, step_size.annotation))
     found.setdefault("acceptance", inspect.Parameter("acceptance", keyword, default=cls.optimal_acceptance))
     ordered = sorted(found.values(), key=lambda parameter: parameter.kind)
     return inspect.Signature(ordered)
+
+
+def _or_auto(cls: type[Kernel], annotation: Any) -> Any:
+    """The `annotation` of the step size of `cls`, which may be the text of one, with ``auto`` beside it."""
+    try:
+        return typing.get_type_hints(cls.__init__)[cls.step_name] | typing.Literal["auto"]
+    except Exception:  # it may name anything, or be missing
+        return annotation
