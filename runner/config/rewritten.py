@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from runner.config.compose import one_sentence_errors
 from runner.config.overrides import Names, is_inside, own_nodes, parse
+from runner.execution.override_values import quoted
 
 
 def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
@@ -39,7 +40,8 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
             key = f"{node}.{name}"
             if name == "name" and key not in touched:
                 path = next(o.value() for o in overrides if o.key_or_group == f"{node}._target_")
-                written.append(f"++{key}={str(path).rsplit('.', 1)[-1]}")
+                # In quotes where it would be read as another value, as Nan.
+                written.append(f"++{key}={quoted(str(path).rsplit('.', 1)[-1])}")
             elif name not in ("_target_", "name") and not any(
                 t == key or t.startswith(f"{key}.") for t in touched
             ):

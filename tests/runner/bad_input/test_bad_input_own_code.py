@@ -27,6 +27,14 @@ class Ring(Target):
         return torch.as_tensor(self.coupling).to(theta) * theta.sum(-1)
 
 
+class Nan(Ring):
+    pass
+
+
+class Null(Ring):
+    pass
+
+
 class Rated(Gibbs):
     def __init__(self, rate: float = 0.1, times: int | None = 1, names: float | list[float] = 0.0) -> None:
         if not 0 < rate < 1:
@@ -121,3 +129,11 @@ def test_what_the_constructor_takes_is_not_refused(given: str) -> None:
 def test_a_step_size_of_a_users_own_may_be_auto() -> None:
     own = "target=bernoulli4 sampler._target_=own_code.Forgets metric=tv +sampler.step_size=auto"
     preflight(jobs_of(requested(own.split(), multirun=False)))
+
+
+@pytest.mark.parametrize("name", ["Nan", "Null"])
+def test_a_class_may_be_called_by_a_word_that_is_a_value(name: str) -> None:
+    own = ["sampler=gibbs", "metric=jump", f"target._target_=own_code.{name}"]
+    (job,) = jobs_of(requested(own, multirun=False))
+    assert job.config.target.name == name
+    preflight([job])
