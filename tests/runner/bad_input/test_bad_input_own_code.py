@@ -14,6 +14,7 @@ CODE = """
 import torch
 from metrics.metric import Metric
 from samplers.discrete.gibbs import Gibbs
+from samplers.metropolis_hastings import MetropolisHastings
 from targets.spaces import Binary
 from targets.target import Target
 
@@ -53,6 +54,11 @@ class Power(Metric):
 
     def result(self):
         return {"power": self.last}
+
+
+class Bare(MetropolisHastings):
+    def __init__(self) -> None:
+        pass
 
 
 class Forgets(Gibbs):
@@ -137,3 +143,11 @@ def test_a_class_may_be_called_by_a_word_that_is_a_value(name: str) -> None:
     (job,) = jobs_of(requested(own, multirun=False))
     assert job.config.target.name == name
     preflight([job])
+
+
+@pytest.mark.parametrize("tempering", ["none", "parallel"])
+def test_a_kernel_that_does_not_call_the_constructor_of_its_base_is_told_so(tempering: str) -> None:
+    own = f"target=bernoulli4 sampler._target_=own_code.Bare tempering={tempering}"
+    assert refused_before_any_run(own) == (
+        "The sampler own_code.Bare must call super().__init__() in its own, which sets 'proposal'."
+    )
