@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+OF_EVERY_RUN = (
+    *("step", "steps", "evaluations", "seconds", "wall_seconds"),
+    *("seconds_per_step", "tuning_evaluations"),
+)
+"""What is counted and timed of every run; no metric has to be asked for."""
+
 RESERVED = (
-    "step",
-    "steps",
-    "evaluations",
-    "seconds",
-    "wall_seconds",
-    "seconds_per_step",
-    "tuning_evaluations",
+    *OF_EVERY_RUN,
     "run_id",
     "status",
     "experiment",

@@ -12,8 +12,10 @@ from typing import Any
 
 from hydra.core.override_parser.types import Glob, Override
 
+from metrics.reserved_names import OF_EVERY_RUN
 from runner.config.compose import choice, initialise, options, parsed_override
 from runner.config.kinds import PROJECT
+from runner.config.run_settings import untempered
 from runner.config.sources.hidden_files import check_hidden
 from runner.config.tempering import without_leftovers
 from runner.execution.errors import UserError, listed, nearest, unknown
@@ -187,7 +189,15 @@ class Names:
             if name not in self.options(group):
                 if group in OF_CLASSES and CLASS.fullmatch(str(name)):
                     raise UserError(f"{group} takes a name; a class is given as {group}._target_={name}.")
-                raise unknown(group, "null" if name is None else str(name), self.options(group))
+                raise self._unknown_option(group, "null" if name is None else str(name))
+
+    def _unknown_option(self, group: str, name: str) -> UserError:
+        if group == "metric" and name in OF_EVERY_RUN:
+            return UserError(f"metric={name} must be left out, since every run has its {name}.")
+        # What tables call a sampler under a tempering.
+        if group == "sampler" and (choices := untempered(name, self.hydra)):
+            return UserError(f"Unknown sampler '{name}'; it is written {' '.join(choices)}.")
+        return unknown(group, name, self.options(group))
 
     def _check_key(self, key: str, override: Override, config: Mapping[str, Any]) -> None:
         if override.is_delete():

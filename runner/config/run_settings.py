@@ -229,7 +229,7 @@ def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
         if group == METRIC:
             lines.append(line)
             continue
-        found = [line] if name in options(group, hydra) else _untempered(name, hydra) * (group == "sampler")
+        found = [line] if name in options(group, hydra) else untempered(name, hydra) * (group == "sampler")
         lines += found
         unknown |= set() if found else {group}
     try:
@@ -242,7 +242,7 @@ def _defaults(chosen: tuple[str, ...], hydra: tuple[str, ...]) -> Settings:
     return {key: value for key, value in settings.items() if key.split(".", 1)[0] not in unknown}
 
 
-def _untempered(name: str, hydra: tuple[str, ...]) -> list[str]:
+def untempered(name: str, hydra: tuple[str, ...]) -> list[str]:
     """The choices behind the folded sampler `name`: ``pt_gibbs`` is Gibbs under parallel tempering."""
     for tempering in options(GROUP, hydra):
         prefix = choice((*hydra, f"{GROUP}={tempering}"))[GROUP].get(PREFIX)
