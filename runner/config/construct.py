@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,7 +22,7 @@ from runner.config.kinds import (
 )
 from runner.execution.errors import UserError, listed, nearest, one_sentence
 from runner.execution.memory.memory_errors import failure_or_memory
-from targets.trial.failures import failure, is_refusal
+from targets.trial.failures import STANDARD, failure, is_refusal
 
 RESERVED = ("_target_", "name")
 
@@ -53,14 +55,26 @@ def locate(path: Any, key: str) -> Any:
                 holder = ".".join(parts[: cut + place])
                 raise UserError(
                     f"{key}={path} cannot be imported: {holder} has no '{part}'"
-                    f"{nearest(part, dir(found)) or '.'}"
+                    f"{nearest(part, _names_in(found)) or '.'}"
                 )
             found = getattr(found, part)
         return found
-    raise UserError(
-        f"{key}={path} cannot be imported: there is no module '{parts[0]}' here; "
-        "is its folder the current one, or in PYTHONPATH?"
-    )
+    hint = nearest(parts[0], _modules_in(each for each in sys.path if not _is_library(each)))
+    hint = hint or "; is its folder the current one, or in PYTHONPATH?"
+    raise UserError(f"{key}={path} cannot be imported: there is no module '{parts[0]}' here{hint}")
+
+
+def _names_in(found: Any) -> list[str]:
+    """What there is in a module or a class, with the modules of a package, whether imported or not."""
+    return [*dir(found), *_modules_in(getattr(found, "__path__", ()))]
+
+
+def _modules_in(folders: Iterable[str]) -> list[str]:
+    return [each.name for each in pkgutil.iter_modules(list(folders))]
+
+
+def _is_library(folder: str) -> bool:
+    return folder.startswith(STANDARD) or "site-packages" in folder
 
 
 def class_at(node: Mapping[str, Any], key: str, kinds: Kinds | None, owner: str = "") -> Any:

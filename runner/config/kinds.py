@@ -42,7 +42,11 @@ def check_kind(found: Any, path: str, key: str, kinds: Kinds) -> None:
     given = class_of(found)
     if given is None or not any(_is_of_kind(given, kind) for kind in kinds):
         wanted = " or ".join(f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)
-        raise UserError(f"{key}={path} is no {wanted or 'class that belongs there'}.")
+        hint = "."
+        if given is None and inspect.isfunction(found) and kinds:
+            shown = f"def {found.__name__}(...) -> {kinds[0].__qualname__}"
+            hint = f"; a function must be annotated with what it returns, as in {shown}."
+        raise UserError(f"{key}={path} is no {wanted or 'class that belongs there'}{hint}")
 
 
 def class_of(found: Any) -> type | None:

@@ -13,7 +13,7 @@ from runner.config.sources.edited_files import forget_files
 from runner.execution.command_line import SEARCH_PATH, with_config_dir
 from runner.execution.errors import UserError, counted, warn
 from runner.library.of_experiments import under_experiments
-from runner.report.selection.conditions import chosen_by
+from runner.report.selection.conditions import chosen_by, nearest_value
 from runner.report.selection.stored_runs import StoredRun, lost_runs, runs_frame, stored_runs
 from runner.store.run_folder import LEFT_OUT, RunFolder
 from targets.checks import described
@@ -55,9 +55,11 @@ def selected_runs(lines: Sequence[str]) -> Selection:
     Raises:
         UserError: for a condition that cannot be read, or where no run fits.
     """
-    found, number = _fitting(lines)
+    found, stored = _fitting(lines)
     if not found.runs:
-        raise UserError(f"None of the {number} runs under {found.root} fits {' '.join(found.conditions)}.")
+        hint = nearest_value(found.conditions, stored) or "."
+        said = f"None of the {len(stored)} runs under {found.root} fits {' '.join(found.conditions)}"
+        raise UserError(f"{said}{hint}")
     return found
 
 
@@ -100,8 +102,8 @@ def load_runs(
     return runs_frame(found.runs)
 
 
-def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
-    """The runs that fit all conditions among `lines`, and of how many.
+def _fitting(lines: Sequence[str]) -> tuple[Selection, list[StoredRun]]:
+    """The runs that fit all conditions among `lines`, and all that are there.
 
     Raises:
         UserError: for a condition that cannot be read, or where there are no runs.
@@ -116,4 +118,4 @@ def _fitting(lines: Sequence[str]) -> tuple[Selection, int]:
             raise UserError(f"{said}, such as that of {lost[0].path}.")
         raise UserError(f"There are no runs under output_root={root}.")
     runs = chosen_by(conditions, under_experiments(stored, conditions, hydra))
-    return Selection(root, conditions, runs, lost_runs(root, stored)), len(stored)
+    return Selection(root, conditions, runs, lost_runs(root, stored)), stored

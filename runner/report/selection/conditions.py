@@ -47,6 +47,18 @@ def chosen_by(conditions: Sequence[str], runs: Iterable[R]) -> list[R]:
     return kept
 
 
+def nearest_value(conditions: Sequence[str], runs: Sequence[Described]) -> str:
+    """The hint with what is nearest to a text in `conditions` that none of `runs` has; or nothing."""
+    for override in parse(conditions):
+        key = override.key_or_group
+        there = {str(run.described.get(key)) for run in runs if run.described.get(key) is not None}
+        for value in values_of(override) if override.is_discrete_sweep() else [override.value()]:
+            text = str(value).strip("'\"")
+            if isinstance(value, str) and text not in there and (hint := nearest(text, there)):
+                return hint
+    return ""
+
+
 def _fits(override: Override, described: Mapping[str, Any]) -> bool:
     key: str = override.key_or_group
     wanted: Any = override.value()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,14 @@ class Power(Metric):
 class Bare(MetropolisHastings):
     def __init__(self) -> None:
         pass
+
+
+def made():
+    return Ring()
+
+
+def walks():
+    return Gibbs()
 
 
 class Forgets(Gibbs):
@@ -151,3 +160,28 @@ def test_a_kernel_that_does_not_call_the_constructor_of_its_base_is_told_so(temp
     assert refused_before_any_run(own) == (
         "The sampler own_code.Bare must call super().__init__() in its own, which sets 'proposal'."
     )
+
+
+PLACES = [
+    ("target._target_=own_package.rings.Ring", "own_package has no 'rings'; did you mean 'ring'?"),
+    (
+        "target._target_=own_pakcage.ring.Ring",
+        "there is no module 'own_pakcage' here; did you mean 'own_package'?",
+    ),
+    ("target._target_=own_code.Rnig", "own_code has no 'Rnig'; did you mean 'Ring'?"),
+    (
+        "target._target_=own_code.made",
+        "a function must be annotated with what it returns, as in def made(...) -> Target.",
+    ),
+    ("target=bernoulli4 sampler._target_=own_code.walks", "as in def walks(...) -> Kernel."),
+]
+
+
+@pytest.mark.parametrize(("given", "ends"), PLACES, ids=[given for given, _ in PLACES])
+def test_a_class_that_is_not_there_is_refused_with_the_nearest(tmp_path: Path, given: str, ends: str) -> None:
+    package = tmp_path / "own_package"
+    package.mkdir()
+    for name in ("__init__", "ring"):
+        (package / f"{name}.py").touch()
+    importlib.invalidate_caches()
+    assert refused_before_any_run("metric=jump", given).endswith(ends)

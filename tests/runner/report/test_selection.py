@@ -587,6 +587,12 @@ def test_lines_are_drawn_over_a_setting_with_three_numbers(tmp_path: Path) -> No
     ("argv", "said"),
     [
         (("sampler=gwg",), "error: None of the 18 runs under {store} fits sampler=gwg."),
+        (
+            ("target=bernouli4", "sampler=dmala"),
+            "error: None of the 18 runs under {store} fits target=bernouli4 sampler=dmala; did you mean "
+            "'bernoulli4'?",
+        ),
+        (("sampler=dmala,gibs", "target=mog"), "error: None of the 18 runs under {store} fits"),
         (("--sort", "kll"), "error: Unknown metric 'kll'; did you mean 'kl'?"),
         (("output_root=elsewhere",), "error: There are no runs under output_root=elsewhere."),
     ],
