@@ -36,6 +36,15 @@ def test_a_range_has_the_numbers_that_one_would_write(written: str, values: list
     assert choices_of(parse([f"key={written}"])) == {"key": [f"key={value}" for value in values]}
 
 
+def test_of_a_key_that_is_given_twice_the_last_holds() -> None:
+    given = ["seed=0", "target=mog", "seed=1,2", "target=mos", "scale=quick", "seed=3"]
+    assert choices_of(parse(given)) == {
+        "seed": ["seed=3"],
+        "target": ["target=mos"],
+        "scale": ["scale=quick"],
+    }
+
+
 @pytest.mark.parametrize(
     "line",
     [
