@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -22,6 +24,9 @@ class PreparedBeta:
     def __init__(self, values: Tensor) -> None:
         self.values = values.flatten()
         self._known: tuple[Tensor, int] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_known": None}
 
     def to(self, like: Tensor) -> PreparedBeta:
         """A copy with the dtype and device of `like`."""

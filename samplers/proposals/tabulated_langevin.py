@@ -8,7 +8,7 @@ The distribution is that of `LangevinProposal`, to rounding.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -64,11 +64,13 @@ class TabulatedLangevin(LangevinProposal):
         self.offset = apart(torch.arange(len(normaliser), device=beta.device) * size)
         self.coordinate = torch.arange(target.space.d, device=beta.device)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_forward": None}
+
     def to(self, like: Tensor) -> Self:
         """A copy whose tables and hyperparameters have the dtype and device of `like`."""
         moved = moved_copy(self, like)
         vars(moved).pop("alias", None)
-        moved._forward = None
         moved.cumulative = SortedRows(self.cumulative.values.to(like))
         return moved
 

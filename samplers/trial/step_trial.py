@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
+from samplers.trial.changed_attributes import check_unchanged, held
 from samplers.trial.uncounted_evaluations import check_counted, check_uncounted
 from targets.checks import described
 from targets.randomness import Streams
@@ -52,7 +53,9 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
     before = {"theta": state.theta.clone(), "log_prob": state.log_prob.clone()}
     # Not the random numbers of a run, which would be others then.
     streams = Streams([0], "trial", theta.device)
+    times = [held(kernel, target)]
     given = _called(f"{name}.step", kernel.step, target, state, beta, streams)
+    times.append(held(kernel, target))
     after, info = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not isinstance(after, State) or not isinstance(info, Info):
         got = f"a pair of {described(after)} and {described(info)}" if info is not None else described(given)
@@ -67,16 +70,16 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
             raise ValueError(f"{name}.step must not change the state that it is given, it changed its {what}")
     _check_auxiliaries(name, state.aux, after.aux)
     _check_place(name, target, after)
+    moved, _ = _called(f"{name}.step", kernel.step, target, after, beta, streams)
+    check_unchanged(kernel, target, [*times, held(kernel, target)])
     other = target.initial(tuple(batch), Streams([1], "trial", theta.device))
     both = torch.cat([theta, other.to(theta)], len(batch) - 2)
     _check_seeds(kernel, target, both, beta, after, info)
-    moved = after
-    for _ in range(STEPS - 1):
+    for _ in range(STEPS - 2):
         if not torch.equal(moved.theta, state.theta):
             break
         moved, _ = kernel.step(target, moved, beta, streams)
-    if moved is not after:
-        _check_place(name, target, moved)
+    _check_place(name, target, moved)
     if info.evaluations == 0:
         _called(f"{name}.step", check_uncounted, name, kernel, target, state, beta, streams)
     else:

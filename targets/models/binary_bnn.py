@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -50,6 +52,9 @@ class BinaryBNN(Target):
         self.space = Binary(n_hidden * (tabular.features + 2) + 1)
         for name, part in tabular.parts.items():
             self.add_module(f"{name}_rows", DistinctRows(part.inputs, part.outcome))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_memory": {}}
 
     def rows(self, part: str) -> DistinctRows:
         """The rows of ``train``, ``validation`` or ``test``."""
