@@ -175,12 +175,12 @@ def standard_errors_found(degrees: float, power: float, tests: int = 1) -> float
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's step-down adjusted p-values, in the given order.
 
-    None stays None and still counts as a test, so that a missing test never lowers the other p-values.
+    None stays None and does not count: where there is no test, nothing can be found by mistake.
     """
     adjusted: list[float | None] = [None] * len(p_values)
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     largest = 0.0
     for rank, (p, place) in enumerate(known):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p))
+        largest = max(largest, min(1.0, (len(known) - rank) * p))
         adjusted[place] = largest
     return adjusted

@@ -2,10 +2,10 @@
 
 Two rows of one folder that keeps the values of at least two common seeds are compared by a paired t-test,
 others, of which mean, standard deviation and number of seeds are known, by Welch's test; both Holm-corrected
-over the pairs of a column. Rows that share seeds share models too, so that Welch's test finds less than a
-paired one. Parts recorded beside a table may be of another machine and need not share its random numbers.
-Where the common seeds order two rows one way and the means of all their seeds the other, it cannot be told.
-A row some of whose runs have no value is compared with nothing.
+over the pairs of a column that have a test. Rows that share seeds share models too, so that Welch's test
+finds less than a paired one. Parts recorded beside a table may be of another machine and need not share its
+random numbers. Where the common seeds order two rows one way and the means of all their seeds the other, it
+cannot be told. A row some of whose runs have no value is compared with nothing.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pa
         for record, (one, other) in zip(records, pairs, strict=True)
     ]
     p_values = [None if test.lost else test.p_value for test in tests if test is not None]
-    adjusted = iter(holm(p_values))
+    adjusted, number = iter(holm(p_values)), sum(p_value is not None for p_value in p_values)
     made = []
     for (one, other), record, test in zip(pairs, records, tests, strict=True):
         apart = published[other] - published[one]
@@ -105,7 +105,7 @@ def compare(published: Mapping[str, float], beside: Sequence[Beside]) -> list[Pa
         else:
             outcome = Outcome.holds if (test.difference or 0.0) > 0 else Outcome.reversed
         told = outcome is not Outcome.cannot_be_told or test.lost
-        found = None if told else test.detectable(len(p_values))
+        found = None if told else test.detectable(number)
         told_by = record.source, test.folders
         made.append(Pair((one, other), apart, test.difference, test.name, p_value, found, outcome, *told_by))
     return made

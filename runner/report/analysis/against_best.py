@@ -14,8 +14,8 @@ def p_values_against(
     """P-values of the paired t-tests of all other samplers against `best`.
 
     Which sampler is the best depends on the values that are tested. The p-values are therefore Holm-adjusted
-    over all pairs that might have been tested, those with a candidate: with probability 0.95 no sampler is
-    called different that is not, whichever of them comes out best. A pair has p = 1 where the means over
+    over all pairs that have a test and a candidate: with probability 0.95 no sampler is called different that
+    is not, whichever of them comes out best. A pair has p = 1 where the means over
     shared seeds, which are tested, are in the other order than those over all seeds, which chose the best.
 
     Args:

@@ -21,9 +21,9 @@ BETTER = {Direction.min: "lower", Direction.max: "higher"}
 def compared(shape: TableShape, results: Results) -> list[str]:
     """One sentence for each of the table's comparisons in each of its columns.
 
-    The p-values are Holm-adjusted over all of them. A row some of whose runs have no finite value is compared
-    with nothing, as in the table: the others are not a fair choice of its runs. Nor are two rows called
-    different whose means over all their seeds, which the table shows, are in the other order.
+    The p-values are Holm-adjusted over all of them that have a test. A row some of whose runs have no finite
+    value is compared with nothing, as in the table: the others are not a fair choice of its runs. Nor are two
+    rows called different whose means over all their seeds, which the table shows, are in the other order.
     """
     pairs = [
         (comparison, column) for comparison in shape.comparisons for column in shape.columns if column.table
@@ -33,9 +33,8 @@ def compared(shape: TableShape, results: Results) -> list[str]:
         for comparison, column in pairs
     ]
     without = [_without(results, comparison, column) for comparison, column in pairs]
-    p_values = holm(
-        [None if lost else agreeing_p_value(*both) for lost, both in zip(without, values, strict=True)]
-    )
+    tested = [None if lost else agreeing_p_value(*both) for lost, both in zip(without, values, strict=True)]
+    p_values, tests = holm(tested), sum(p_value is not None for p_value in tested)
     sentences = []
     for (comparison, column), lost, (first, second), p_value in zip(
         pairs, without, values, p_values, strict=True
@@ -45,7 +44,7 @@ def compared(shape: TableShape, results: Results) -> list[str]:
             about = f"{metric.name}, {column.label}: {' against '.join(comparison.rows)}"
             sentences.append(f"{about}: not compared, as {lost}.")
         else:
-            sentences.append(_sentence(metric, comparison, column, first, second, p_value, len(pairs)))
+            sentences.append(_sentence(metric, comparison, column, first, second, p_value, tests))
     return sentences
 
 

@@ -144,10 +144,11 @@ def test_holm_is_the_closed_test() -> None:
         assert holm(p_values) == pytest.approx(closed_test(p_values), rel=1e-12), seed
 
 
-def test_holm_with_ties_with_nothing_and_with_a_missing_test_that_counts() -> None:
+def test_holm_with_ties_with_nothing_and_with_a_missing_test_that_does_not_count() -> None:
     assert holm([0.02, 0.02, 0.5]) == pytest.approx([0.06, 0.06, 0.5])
     assert holm([]) == []
-    assert holm([0.01, None, 0.2]) == [pytest.approx(0.03), None, pytest.approx(0.4)]
+    assert holm([0.01, None, 0.2]) == [pytest.approx(0.02), None, pytest.approx(0.2)]
+    assert holm([None, 0.01]) == [None, 0.01]
 
 
 def test_equal_samplers_are_seldom_called_different_from_the_best_of_them() -> None:
@@ -178,6 +179,15 @@ def test_shared_seeds_that_contradict_the_choice_of_the_best_make_no_difference(
     agreeing = {"A": values["A"], "B": {seed: value - 1.5 for seed, value in values["B"].items()}}
     (p_value,) = p_values_against("B", agreeing, agreeing).values()
     assert p_value == paired_p_value(agreeing["A"], agreeing["B"])
+
+
+def test_a_row_of_one_seed_moves_no_p_value() -> None:
+    """Its pairs have no test; they were counted, and made another pair's p four times as large."""
+    values = {
+        name: dict(enumerate(np.random.default_rng(seed).normal(size=5))) for seed, name in enumerate("ABCD")
+    }
+    with_one = {**values, "E": {0: 0.3}}
+    assert p_values_against("B", with_one, with_one) == {**p_values_against("B", values, values), "E": None}
 
 
 def test_pairs_that_cannot_hold_the_best_are_not_tested() -> None:
