@@ -84,12 +84,14 @@ def explanations(
                 f"{names} of {rows}: {value}, {AVERAGED if varies else 'not a mean over seeds'}."
             )
     if any(entry.best for entry in entries):
-        sentences.append("Bold: the best mean among the samplers that are exact, and any equal to it.")
+        sentences.append(
+            "Bold: the best mean among the samplers that claim to be exact, and any equal to it."
+        )
     if any(entry.not_significant for entry in entries):
         sentences.append(
             f"{NOT_SIGNIFICANT}: no significant difference from the best (paired t-test over seeds; p of at "
-            "least 0.05, Holm-adjusted over all pairs of samplers of which at least one is exact, since the "
-            "same numbers chose the best)."
+            "least 0.05, Holm-adjusted over all pairs that have a test and a sampler that claims to be "
+            "exact, since the same numbers chose the best)."
         )
     if any(entry.most > 1 for entry in entries) and (untested := _untested(shape, entries)):
         sentences.append(
