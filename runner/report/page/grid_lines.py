@@ -12,6 +12,7 @@ from rich.text import Text
 
 from runner.execution.errors import unknown
 from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.analysis.unequal_costs import unequal_costs
 from runner.report.figure_shape import Role
 from runner.report.numerals import numeral
 from runner.report.page.legend import INEXACT, NOT_SIGNIFICANT, explanations, notes_on_runs
@@ -70,7 +71,8 @@ def show_grid(
     if text := named_best(" ".join([*_averaged(grid), *said]), best):
         console.print(Text(text, style="dim"))
     of_runs = notes_on_runs(grid.results.threads, grid.results.sources)
-    for note in (*_of_data(grid), *grid.shape.notes, *of_runs):
+    costs = unequal_costs(grid.shape, grid.results)
+    for note in (*_of_data(grid), *grid.shape.notes, *costs, *of_runs):
         console.print(Text(note, style="dim"))
     hidden = len(grid.shape.metrics) - max(number, 1)
     if hidden:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Entry, Summary
+from runner.report.analysis.unequal_costs import unequal_costs
 from runner.report.figure_shape import Role
 from runner.report.numerals import Numeral, numeral
 from runner.report.page.legend import (
@@ -107,6 +108,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
     reduction, counts = shape.reduced.get(results.scale), results.counts
     missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
     coverage = f"{results.done} of {results.expected} runs are done" + (f" ({missing})." if missing else ".")
+    notes = *shape.notes, *unequal_costs(shape, results), *notes_on_runs(results.threads, results.sources)
     return Page(
         title=shape.title if reduction is None else f"{shape.title} (reduced protocol)",
         caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
@@ -114,7 +116,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         findings=(*compared(shape, results), *growing(shape, results)),
         legend=tuple(legend(shape, summary, results.seeds, reduction)),
         footnotes=tuple((mark(place), text) for place, text in enumerate(layout.footnotes.texts))
-        + tuple(("", note) for note in (*shape.notes, *notes_on_runs(results.threads, results.sources))),
+        + tuple(("", note) for note in notes),
         coverage=coverage,
         rest=command if results.done < results.expected else None,
     )

@@ -102,6 +102,10 @@ class RecordedResults(Results):
         claims = self.frame.loc[self.frame["row"] == row, "exact"].dropna()
         return None if claims.empty else all(str(claim) == "True" for claim in claims)
 
+    def evaluations(self, row: str, column: str) -> float | None:
+        """Mean evaluations of the target per chain of one row and column; None in an earlier record."""
+        return None if self.said is None else self.said.evaluations.get(column, {}).get(row)
+
     def notes(self, column: str) -> list[str]:
         """Notes of a column's runs on their data."""
         return [] if self.said is None else list(self.said.notes.get(column, []))

@@ -28,6 +28,7 @@ class Said:
         closed_form: the numbers that are expectations in closed form, each as `place_of` names it.
         growths: sentences on growths along the runs, by `runner.report.analysis.growth.name_of`.
         sources: how many of them each version of the source code has computed.
+        evaluations: means of the target's evaluations per chain, by column and row.
     """
 
     budget: str
@@ -37,6 +38,7 @@ class Said:
     closed_form: list[str]
     growths: Mapping[str, str]
     sources: Mapping[str, int] = field(default_factory=dict)
+    evaluations: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def place_of(row: str, column: str, metric: str) -> str:
@@ -58,8 +60,20 @@ def said_by(shape: TableShape, results: Results) -> dict[str, Any]:
             closed_form=[place_of(*place) for place in places if results.known(*place)],
             growths=sentences_along_runs(shape, results),
             sources=results.sources,
+            evaluations=evaluations_of(shape, results),
         )
     )
+
+
+def evaluations_of(shape: TableShape, results: Results) -> dict[str, dict[str, float]]:
+    """Means of the target's evaluations per chain, by column and row, where a run tells."""
+    rows = [row.row for row in shape.rows]
+    return {
+        column.label: {
+            row: cost for row in rows if (cost := results.evaluations(row, column.label)) is not None
+        }
+        for column in shape.columns
+    }
 
 
 def kept(manifest: Mapping[str, Any]) -> Said | None:

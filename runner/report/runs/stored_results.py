@@ -101,6 +101,12 @@ class Results:
         """How many seeds of one row and column are done."""
         return len({run.seed for run in self.at(row, column) if run.status == "done"})
 
+    def evaluations(self, row: str, column: str) -> float | None:
+        """Mean evaluations of the target per chain of one row and column; None where no run tells."""
+        done = [run.summary for run in self.at(row, column) if run.summary and run.exact_values is None]
+        found = [float(summary["evaluations"]) for summary in done if summary.get("evaluations") is not None]
+        return sum(found) / len(found) if found else None
+
     @cached_property
     def own_metrics(self) -> dict[str, str]:
         """The paths of the classes of the user's own metrics, by the names of the metrics."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.report.analysis.unequal_costs import CLOSE
 from runner.report.selection.stored_runs import StoredRun
 
 STEPS = "task.steps"
-CLOSE = 0.95
-"""Least ratio of two numbers of evaluations that count as equal: steps are whole numbers."""
 
 
 def lengths_at_equal_cost(runs: Sequence[StoredRun], inner: Sequence[str], outer: Sequence[str]) -> bool:
@@ -40,4 +39,4 @@ def lengths_at_equal_cost(runs: Sequence[StoredRun], inner: Sequence[str], outer
 def _are_close(costs: Sequence[Sequence[float]]) -> bool:
     """Whether the costs of all rows are known and close to each other."""
     known = [cost for of_row in costs for cost in of_row]
-    return all(costs) and min(known) > CLOSE * max(known)
+    return all(costs) and min(known) >= CLOSE * max(known)

@@ -9,13 +9,14 @@ import pytest
 from metrics.inference.few_seeds import interval
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise
+from runner.report.analysis.unequal_costs import unequal_costs
 from runner.report.budget import cost_of_runs
 from runner.report.figure_shape import Role
 from runner.report.page.layout import lay_out
 from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
 from runner.report.recorded.recorded_results import RecordedResults
-from runner.report.recorded.said import Said
+from runner.report.recorded.said import Said, evaluations_of
 from runner.report.recorded.seed_values import read_seed_values, seed_values
 from runner.report.runs.gathered import exact_values
 from runner.report.runs.stored_results import Results
@@ -172,3 +173,91 @@ def test_a_record_keeps_the_exact_value_of_each_seed(tmp_path: Path) -> None:
     )
     assert recorded.known("exact value", "known", "energy") == dict(enumerate(EXACT))
     assert list(summarise(shape, recorded, published_numbers(shape))) == list(summary)
+
+
+COSTS = """
+title: Costs
+caption: For the tests.
+rows: [{row: lazy}, {row: dmala}, {row: gibbs}, {row: draws, role: draws}]
+columns: [{label: ring, where: {target: ising}}, {label: bits, where: {target: bernoulli}}]
+metrics: [{metric: tv, name: TV, direction: min}]
+"""
+Spent = dict[str, dict[str, float]]
+
+
+def costing(spent: Spent, steps: dict[str, int] | None = None) -> Results:
+    """Two seeds of each row and column, of so many evaluations a chain on average."""
+    return Results(
+        tuple(
+            finished(
+                row,
+                column,
+                seed,
+                {"scale": {"name": "quick"}, "task": {"steps": (steps or {}).get(row, 2000)}},
+                {"tv": 0.1 + seed},
+                evaluations=cost + 10 * (2 * seed - 1),
+            )
+            for column, costs in spent.items()
+            for row, cost in costs.items()
+            for seed in (0, 1)
+        )
+    )
+
+
+EQUAL: Spent = {"ring": {"lazy": 2000, "dmala": 1990, "gibbs": 2010, "draws": 0}}
+TWICE: Spent = {"ring": {"lazy": 2000, "dmala": 2000, "gibbs": 4000, "draws": 0}}
+SAID = (
+    "The rows are compared at equal steps, not at equal evaluations of the target: a chain took 4,000 "
+    "(gibbs) and 2,000 (lazy; dmala)."
+)
+
+
+@pytest.mark.parametrize(
+    ("spent", "said"),
+    [
+        (EQUAL, []),
+        ({"ring": {"lazy": 2000, "gibbs": 1900}}, []),
+        ({"ring": {"lazy": 2000}}, []),
+        (TWICE, [SAID]),
+        (TWICE | {"bits": TWICE["ring"]}, [SAID]),
+        (TWICE | {"bits": EQUAL["ring"]}, [f"ring: {SAID}"]),
+    ],
+)
+def test_a_sentence_says_where_rows_took_other_numbers_of_evaluations(spent: Spent, said: list[str]) -> None:
+    """Gibbs with twice the evaluations stood beside the others with stars and tests, without a word."""
+    results = costing(spent)
+    shape = shape_from(COSTS).restricted(results.columns)
+    assert unequal_costs(shape, results) == said
+    page = lay_out(shape, summarise(shape, results, published_numbers(shape)), results, "", "make it")
+    assert [text for _, text in page.footnotes] == said
+
+
+def test_rows_of_other_lengths_are_not_said_to_be_compared_at_equal_steps() -> None:
+    (said,) = unequal_costs(shape_from(COSTS).restricted(["ring"]), costing(TWICE, {"gibbs": 4000}))
+    assert said.startswith("The rows are compared as they ran, not at equal evaluations")
+
+
+def test_of_many_rows_and_columns_the_extremes_and_the_first_are_named() -> None:
+    rows = [f"r{number}" for number in range(12)]
+    spent = {f"c{place}": {row: 100.0 * (n + place + 1) for n, row in enumerate(rows)} for place in range(5)}
+    block = f"rows: [{', '.join(f'{{row: {row}}}' for row in rows)}]"
+    columns = ", ".join(f"{{label: {column}, where: {{target: ising}}}}" for column in spent)
+    lines = [
+        block if line.startswith("rows") else f"columns: [{columns}]" if line.startswith("columns") else line
+        for line in COSTS.splitlines()
+    ]
+    said = unequal_costs(shape_from("\n".join(lines)), costing(spent))
+    assert len(said) == 4
+    assert said[0].startswith("c0: The rows")
+    assert said[0].endswith("a chain took from 100 (r0) to 1,200 (r11).")
+    assert said[3] == "Nor are the rows compared at equal evaluations in 2 more columns."
+
+
+def test_a_record_keeps_the_evaluations_of_its_rows() -> None:
+    results = costing(TWICE)
+    shape = shape_from(COSTS).restricted(results.columns)
+    kept = Said("", 2, [1], {}, [], {}, evaluations=evaluations_of(shape, results))
+    frame = summarise(shape, results, published_numbers(shape)).frame(shape)
+    assert unequal_costs(shape, RecordedResults(results.runs, frame=frame, said=kept)) == [SAID]
+    earlier = Said("", 2, [1], {}, [], {})
+    assert unequal_costs(shape, RecordedResults(results.runs, frame=frame, said=earlier)) == []
