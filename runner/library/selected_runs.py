@@ -13,7 +13,7 @@ from runner.config.sources.edited_files import forget_files
 from runner.execution.command_line import SEARCH_PATH, with_config_dir
 from runner.execution.errors import UserError, counted, warn
 from runner.library.of_experiments import under_experiments
-from runner.report.selection.conditions import chosen_by, nearest_value
+from runner.report.selection.conditions import chosen_by, values_instead
 from runner.report.selection.stored_runs import StoredRun, lost_runs, runs_frame, stored_runs
 from runner.store.run_folder import LEFT_OUT, RunFolder
 from targets.checks import described
@@ -55,11 +55,11 @@ def selected_runs(lines: Sequence[str]) -> Selection:
     Raises:
         UserError: for a condition that cannot be read, or where no run fits.
     """
-    found, stored = _fitting(lines)
+    found, known = _fitting(lines)
     if not found.runs:
-        hint = nearest_value(found.conditions, stored) or "."
-        said = f"None of the {len(stored)} runs under {found.root} fits {' '.join(found.conditions)}"
-        raise UserError(f"{said}{hint}")
+        said = f"None of the {len(known)} runs under {found.root} fits {' '.join(found.conditions)}"
+        instead = values_instead(found.conditions, known)
+        raise UserError(f"{said}{instead and f': {instead}'}.")
     return found
 
 
@@ -103,7 +103,7 @@ def load_runs(
 
 
 def _fitting(lines: Sequence[str]) -> tuple[Selection, list[StoredRun]]:
-    """The runs that fit all conditions among `lines`, and all that are there.
+    """The runs that fit all conditions among `lines`, and all that they were chosen from.
 
     Raises:
         UserError: for a condition that cannot be read, or where there are no runs.
@@ -117,5 +117,6 @@ def _fitting(lines: Sequence[str]) -> tuple[Selection, list[StoredRun]]:
             said = f"No config.yaml of the runs under output_root={root} can be read"
             raise UserError(f"{said}, such as that of {lost[0].path}.")
         raise UserError(f"There are no runs under output_root={root}.")
-    runs = chosen_by(conditions, under_experiments(stored, conditions, hydra))
-    return Selection(root, conditions, runs, lost_runs(root, stored)), stored
+    known = under_experiments(stored, conditions, hydra)
+    runs = chosen_by(conditions, known)
+    return Selection(root, conditions, runs, lost_runs(root, stored)), known

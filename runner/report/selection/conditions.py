@@ -10,7 +10,10 @@ from hydra.core.override_parser.types import Glob, Override
 from runner.config.choices import values_of
 from runner.config.overrides import parse
 from runner.config.run_settings import as_named, as_setting
-from runner.execution.errors import UserError, listed, nearest
+from runner.execution.errors import UserError, counted, listed, nearest
+
+MOST_VALUES = 8
+"""Values of a setting that a message names."""
 
 
 class Described(Protocol):
@@ -28,7 +31,7 @@ def chosen_by(conditions: Sequence[str], runs: Iterable[R]) -> list[R]:
 
     ``key=value`` holds where the run's setting `key` has that value, ``key=a,b`` where it has one of them,
     ``key=glob(pt_*)`` where its text fits the pattern. Numbers are compared as numbers, files of a target by
-    their names. A run that has no such setting does not fit.
+    their names. A run that has no such setting does not fit. ``evaluations=2000`` is about what a run took.
 
     Raises:
         UserError: for a condition that cannot be read, or a key that none of the runs has.
@@ -47,16 +50,29 @@ def chosen_by(conditions: Sequence[str], runs: Iterable[R]) -> list[R]:
     return kept
 
 
-def nearest_value(conditions: Sequence[str], runs: Sequence[Described]) -> str:
-    """The hint with what is nearest to a text in `conditions` that none of `runs` has; or nothing."""
+def values_instead(conditions: Sequence[str], runs: Sequence[Described]) -> str:
+    """What `runs` have of the settings that one of `conditions` alone leaves no run of; nothing for none.
+
+    A setting that a run lacks is at the default of the class that takes it.
+    """
+    said = []
     for override in parse(conditions):
         key = override.key_or_group
-        there = {str(run.described.get(key)) for run in runs if run.described.get(key) is not None}
-        for value in values_of(override) if override.is_discrete_sweep() else [override.value()]:
-            text = str(value).strip("'\"")
-            if isinstance(value, str) and text not in there and (hint := nearest(text, there)):
-                return hint
-    return ""
+        having = [run.described for run in runs if key in run.described]
+        if any(_fits(override, described) for described in having):
+            continue
+        values = sorted({_written(described[key]) for described in having})
+        more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
+        text = f"{key} is {', '.join(values[:MOST_VALUES])}{more}"
+        if lacking := len(runs) - len(having):
+            text += f" in {counted(len(having), 'run')}, and not set in {lacking}, where a default may hold"
+        said.append(text)
+    return "; ".join(said)
+
+
+def _written(value: Any) -> str:
+    """A value as a condition has it."""
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _fits(override: Override, described: Mapping[str, Any]) -> bool:

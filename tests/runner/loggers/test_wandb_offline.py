@@ -589,7 +589,7 @@ def test_any_runs_are_copied_by_conditions(tmp_path: Path, capsys: pytest.Captur
     assert {read_back(path)["config"]["seed"] for path in copies(tmp_path)} == {1, 2}
     assert "mine" in read_back(copies(tmp_path)[0])["run"].tags
     assert wandb_sync.main(["runs", "seed=7", "mode=offline", root]) == 2
-    assert f"None of the 3 runs under {tmp_path} fits seed=7." in capsys.readouterr().err
+    assert f"None of the 3 runs under {tmp_path} fits seed=7: seed is 0, 1, 2." in capsys.readouterr().err
 
 
 def test_the_environment_is_honoured_and_keys_come_first(
