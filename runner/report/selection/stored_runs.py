@@ -59,7 +59,8 @@ class StoredRun:
     def described(self) -> Settings:
         """What a condition may name: the settings, and what else tells runs apart."""
         own = {"experiment": self.needed_by or self.config.get("experiment"), "seed": self.config.get("seed")}
-        known = self.settings | unlisted_settings(self.settings)
+        spent = {key: value for key, value in (self.summary or {}).items() if key == "evaluations"}
+        known = self.settings | unlisted_settings(self.settings) | spent
         return {**known, **own, "status": self.status, "run_id": self.folder.run_id}
 
 

@@ -338,6 +338,17 @@ def test_samplers_of_different_lengths_are_compared_at_equal_evaluations(
     assert capsys.readouterr().out.split()[:3] == ["sampler", "steps", "tv"]
 
 
+def test_a_condition_on_evaluations_selects_rows_of_equal_cost(lengths: Path) -> None:
+    """Beside 20 steps of DMALA its 40 steps and two replicas of 20 share no column."""
+    chosen = selected_runs(["evaluations=40", f"output_root={lengths}"]).runs
+    grid = grid_of(chosen, "equal cost")
+    assert [row.row for row in grid.shape.rows] == ["dmala, steps=40", "pt_dmala, steps=20"]
+    assert len(grid.shape.columns) == 1
+    unfinished = [replace(run, summary=None) for run in stored_runs(lengths)]
+    with pytest.raises(UserError, match="No run has the setting 'evaluations'"):
+        chosen_by(["evaluations=40"], unfinished)
+
+
 @pytest.mark.parametrize("chosen", [lambda run: True, lambda run: run.settings["task.steps"] == 20])
 def test_at_unequal_evaluations_steps_make_columns(lengths: Path, chosen: Callable[[Any], bool]) -> None:
     grid = grid_of([run for run in stored_runs(lengths) if chosen(run)], "all")
