@@ -116,7 +116,9 @@ def _sampled(tensor: Tensor) -> _Sampled:
     if step > 1:
         places = torch.arange(0, number, step, device=found.device)
         found = found[torch.unravel_index(places, found.shape)]
-    elements = found.resolve_conj().resolve_neg().contiguous().reshape(-1).cpu().view(torch.uint8)
+    # A copy: torch no longer counts changes of memory that NumPy holds, too.
+    copied = found.resolve_conj().resolve_neg().cpu().clone(memory_format=torch.contiguous_format)
+    elements = copied.reshape(-1).view(torch.uint8)
     counted = step > 1 and not tensor.is_inference()
     return _Sampled(
         f"{tuple(tensor.shape)} {tensor.dtype}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from samplers.trial.step_trial import try_step
 from targets import LogQuadratic, Streams, Target
 from targets.models.binary_bnn import BinaryBNN
 from targets.trial.attributes import attributes, changed
+from targets.versions import changes
 from tests.support.targets.small_tables import made_up
 
 ONE = torch.ones((), dtype=torch.float64)
@@ -123,6 +125,13 @@ def test_a_cache_that_copies_leave_out_passes(monkeypatch: pytest.MonkeyPatch) -
     kernel = remembering(counts_in_a_cache, monkeypatch)
     kernel.cache = None
     run_chains(LogQuadratic(d=5), kernel, chains=2, steps=10)
+
+
+@pytest.mark.parametrize("tensor", [torch.ones(()), torch.ones(3, dtype=torch.bool), torch.ones(20_000)])
+def test_changes_of_a_tensor_that_was_looked_at_are_still_counted(tensor: Tensor) -> None:
+    """In memory that NumPy holds, too, they are not: steps with a prepared beta were not compiled then."""
+    assert attributes(SimpleNamespace(tensor=tensor))
+    assert changes(tensor) == 0
 
 
 class Counted(LogQuadratic):
