@@ -26,7 +26,7 @@ from runner.verdicts.rule import Evidence, Verdict, verdict
 
 @dataclass(frozen=True)
 class Source:
-    """A column of a recorded table that stands beside a published one, with what is another one there.
+    """A column of a recorded table, or a number in it, beside a published one, with what is another one there.
 
     Attributes:
         budget: "as published", or why it is as good as that; empty where it is smaller.
@@ -103,20 +103,24 @@ def ledger(root: Path) -> Ledger:
     lines, columns = [], []
     for block, numbers in sorted(published_blocks().items(), key=lambda one: one[0].table_order):
         beside = fitting(places.get(block, []), protocols)
-        sources = [
-            _source(record, place, protocols, shapes[place.experiment])
-            for place in beside
-            for record in records.of(place.experiment)
-        ]
-        sources.sort(key=lambda source: len(source.differs))
-        lines += [_line(block, row, numbers, sources, protocols) for row in numbers]
-        columns.append(_column(block, numbers, sources))
+        pairs = [(record, place) for place in beside for record in records.of(place.experiment)]
+
+        def sources(row: str | None, pairs: Sequence[tuple[Record, Counterpart]] = pairs) -> list[Source]:
+            made = [_source(*pair, row, protocols, shapes[pair[1].experiment]) for pair in pairs]
+            return sorted(made, key=lambda source: len(source.differs))
+
+        lines += [_line(block, row, numbers, sources(row), protocols) for row in numbers]
+        columns.append(_column(block, numbers, sources(None)))
     return Ledger(tuple(lines), tuple(columns), records.refused, records.missing)
 
 
-def _source(record: Record, place: Counterpart, protocols: Protocols, shape: TableShape) -> Source:
-    differs = {**protocols.differs(place, record.scale, shape), **differences(record.changed)}
-    budget = "" if "budget" in differs else protocols.budget(place, record.scale, shape)
+def _source(
+    record: Record, place: Counterpart, row: str | None, protocols: Protocols, shape: TableShape
+) -> Source:
+    """For a row that the paper calls so, or for the column as a whole."""
+    asked = place, None if row is None else place.rows.get(row), record.scale, shape
+    differs = {**protocols.differs(*asked), **differences(record.changed)}
+    budget = "" if "budget" in differs else protocols.budget(*asked)
     return Source(record, place, differs, budget)
 
 
@@ -138,7 +142,7 @@ def _line(
         return Line(block, row, number, None, None, settings, Verdict.not_measured, why)
     source, ours, (found, reason) = judged[0]
     others = tuple(f"{other.name}: {its.value} ({why})" for other, _, (its, why) in judged[1:])
-    settings = tuple(protocols.settings(source.place))
+    settings = tuple(protocols.settings(source.place, source.place.rows[row]))
     return Line(block, row, number, ours, source, settings, found, reason, others)
 
 

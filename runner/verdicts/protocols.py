@@ -23,20 +23,22 @@ PUBLISHED_BUDGET = "as published"
 
 @dataclass
 class Protocol:
-    """One entry of `protocols:`, of the given columns or of all."""
+    """One entry of `protocols:`, of the given columns and rows, as our table calls them, or of all."""
 
     experiment: str
     metrics: list[str]
     columns: list[str] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     differs: dict[str, str] = field(default_factory=dict)
     smaller: dict[str, str] = field(default_factory=dict)
     equivalent: dict[str, str] = field(default_factory=dict)
 
-    def fits(self, place: Counterpart) -> bool:
-        """Whether it is about this metric and column of ours."""
+    def fits(self, place: Counterpart, row: str | None) -> bool:
+        """Whether it is about this metric, column and row of ours; None stands for the column as a whole."""
         named = self.experiment == place.experiment and place.metric.metric in self.metrics
-        return named and (not self.columns or place.column in self.columns)
+        among = row is None or not self.rows or row in self.rows
+        return named and among and (not self.columns or place.column in self.columns)
 
 
 @dataclass
@@ -57,9 +59,9 @@ class Protocols:
     protocols: list[Protocol]
     unmeasured: list[Unmeasured]
 
-    def settings(self, place: Counterpart) -> list[str]:
+    def settings(self, place: Counterpart, row: str | None = None) -> list[str]:
         """Numbers in docs/papers/settings.md, in the file's order."""
-        fitting = [one.settings for one in self.protocols if one.fits(place)]
+        fitting = [one.settings for one in self.protocols if one.fits(place, row)]
         return list(dict.fromkeys(number for numbers in fitting for number in numbers))
 
     def order(self, place: Counterpart) -> int:
@@ -68,20 +70,19 @@ class Protocols:
         own = (place.experiment, place.metric.metric)
         return named.index(own) if own in named else len(named)
 
-    def budget(self, place: Counterpart, scale: str, shape: TableShape) -> str:
+    def budget(self, place: Counterpart, row: str | None, scale: str, shape: TableShape) -> str:
         """`PUBLISHED_BUDGET`, or why it is as good as that; empty where it is smaller."""
-        if "budget" in self.differs(place, scale, shape):
+        if "budget" in self.differs(place, row, scale, shape):
             return ""
-        said = [
-            one.equivalent[scale] for one in self.protocols if one.fits(place) and scale in one.equivalent
-        ]
+        fitting = [one for one in self.protocols if one.fits(place, row)]
+        said = [one.equivalent[scale] for one in fitting if scale in one.equivalent]
         return said[0] if said else PUBLISHED_BUDGET
 
-    def differs(self, place: Counterpart, scale: str, shape: TableShape) -> dict[str, str]:
+    def differs(self, place: Counterpart, row: str | None, scale: str, shape: TableShape) -> dict[str, str]:
         """What is another one than the published at this scale, by kind; empty if it can be compared."""
         found: dict[str, str] = {}
         for one in self.protocols:
-            if one.fits(place):
+            if one.fits(place, row):
                 found |= one.differs
                 found |= {"budget": one.smaller[scale]} if scale in one.smaller else {}
         if scale in shape.reduced:
