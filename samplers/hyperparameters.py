@@ -19,7 +19,7 @@ STMH = "stmh"
 """In place of a step size: the R of STMH's conditions, at every level of simulated tempering."""
 
 
-def positive(key: str, value: Any, allowed: str = "a positive number") -> Tensor:
+def positive(key: str, value: Any) -> Tensor:
     """`value` as a float64 scalar tensor; a tensor is returned as it is.
 
     The numbers in a tensor are not looked at: that would wait for the device in every step.
@@ -31,7 +31,7 @@ def positive(key: str, value: Any, allowed: str = "a positive number") -> Tensor
 
     if isinstance(value, torch.Tensor):
         return value
-    return torch.tensor(positive_number(key, value, allowed), dtype=torch.float64)
+    return torch.tensor(positive_number(key, value), dtype=torch.float64)
 
 
 def one_number(value: Any) -> Any:

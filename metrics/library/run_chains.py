@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from samplers.trial.step_trial import try_step
 from targets import Streams, Target
 from targets.function_target import FunctionTarget
 from targets.trial.claims import try_claims
+from targets.trial.coarse_density import coarse_density
 from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.probabilities_trial import try_probabilities
 from targets.trial.target_trial import require_target, try_modes, try_target
@@ -84,13 +86,15 @@ def run_chains(
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     # In its own dtype a half's sum would stand still at 2048 steps.
     spent, accepted = 0, like.new_zeros(chains, dtype=torch.float64)
-    burnt = accepted
+    burnt = on_rungs = accepted
     for number in range(1, steps + 1):
         state, info = step(state)
         if info.level is not None:
             require_draws(kernel, levels=True)  # one that does not say so beforehand
         spent += info.evaluations
         accepted += info.acceptance[0]
+        if info.rungs is not None:
+            on_rungs = on_rungs + info.rungs[:, 0].sum(0)
         since = number - burn_in
         if since <= 0 or since % thin:
             if since == 0:
@@ -107,13 +111,15 @@ def run_chains(
     last = state.log_prob.movedim(-1, 0).flatten(1)
     numbers = torch.cat((densities, last), 1).isfinite().all(1)
     # The acceptance of a proposal whose density is NaN is NaN, though the chain stays where it is.
-    numbers &= ~torch.stack((burnt, *acceptance, accepted)).isnan().any(0)
+    numbers &= ~torch.stack((burnt, *acceptance, accepted, on_rungs)).isnan().any(0)
     if not bool(numbers.all()):
         raise ValueError(
             f"the log density of {_name(target)}, or its gradient, was NaN or infinite in "
             f"{int((~numbers).sum())} of {chains} chains within {steps} steps"
             f"{zero_density_hint(target, last)}"
         )
+    if coarse := coarse_density(densities):
+        warnings.warn(f"{_name(target)}: {coarse}.", stacklevel=4)
     return ChainDraws(
         draws=torch.stack(draws, 1).cpu().numpy(),
         log_prob=densities.cpu().numpy(),

@@ -72,27 +72,6 @@ def rbm_mean_log_prob(rbm: RBM, data: Tensor) -> float:
     return float(total) / len(data)
 
 
-@torch.no_grad()
-def rbm_reference_log_likelihood(rbm: RBM, data: Tensor) -> float:
-    """Mean log-likelihood of the data under independent pixels with the means `rbm.data_mean`, in nats.
-
-    This is the reference distribution of `metrics.likelihood.rbm_annealing`.
-
-    Args:
-        data: images ``(images, n_visible)`` of zeros and ones, of any dtype and device.
-
-    Raises:
-        ValueError: if there are no images, or they have another number of pixels.
-    """
-    _check(data, rbm.n_visible)
-    mean = rbm.data_mean.double()
-    ones = torch.zeros_like(mean)
-    for block in torch.split(data, BLOCK_IMAGES):
-        ones += block.to(mean).sum(0)
-    frequency = ones / len(data)
-    return float((frequency * mean.log() + (1.0 - frequency) * (-mean).log1p()).sum())
-
-
 def _log_sum(logits: Tensor, bias: Tensor) -> Tensor:
     """log of the sum over the rows of exp(bias) prod (1 + exp(logits))."""
     return (bias + softplus_sum(logits)).logsumexp(0)

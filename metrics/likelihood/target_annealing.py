@@ -35,6 +35,7 @@ class TargetAnnealing(Annealing):
     The cost is one evaluation of the initial states and one kernel step per temperature. Weights cost
     nothing: `AnnealedTarget` converts the cached log density and gradient from one temperature to the next.
     A kernel that caches more than these is initialised again at each temperature, which costs an evaluation.
+    A chain that met NaN in a move has NaN as its log weight after the last step.
     Memory does not grow with the number of temperatures, and no step waits for the device. If the target is
     batch invariant, a seed's numbers do not depend on the other seeds in the batch.
 
@@ -65,6 +66,7 @@ class TargetAnnealing(Annealing):
         with torch.no_grad():
             self.state = self.kernel.init(self.path, theta.to(like, copy=True), self.one)
         self.log_weights = torch.zeros_like(self.state.log_prob, dtype=torch.float64)
+        self.moves = torch.zeros_like(self.log_weights)  # of acceptances, in which a NaN stays
 
     @property
     def theta(self) -> Tensor:
@@ -78,6 +80,9 @@ class TargetAnnealing(Annealing):
             state = self._resampled(self._fresh(self.path.moved(self.state, base, gap, after)))
             self.state, info = self.kernel.step(self.path, state, self.one, self.generator)
             self.evaluations += info.evaluations
+            self.moves += info.acceptance
+        else:
+            self.log_weights += 0.0 * self.moves
 
     def _resampled(self, state: State) -> State:
         """What is moved of a weighted `state`: here all of it."""
@@ -92,7 +97,8 @@ class TargetAnnealing(Annealing):
 
     def _saved(self) -> dict[str, Any]:
         state = {name: tensor.clone() for name, tensor in self._tensors().items()}
-        return {"beta": self.path.beta, "evaluations": self.evaluations, "state": state}
+        moves = self.moves.clone()
+        return {"beta": self.path.beta, "evaluations": self.evaluations, "moves": moves, "state": state}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         own = {name: tensor.clone() for name, tensor in self._tensors().items()}
@@ -103,6 +109,7 @@ class TargetAnnealing(Annealing):
         theta, log_prob, grad = own.pop("theta"), own.pop("log_prob"), own.pop("grad", None)
         self.state = State(theta, log_prob, grad, {name.removeprefix("aux."): own[name] for name in own})
         self.path.beta, self.evaluations = float(state["beta"]), int(state["evaluations"])
+        restore("moves", self.moves, state.get("moves", torch.zeros_like(self.moves)))
 
     def _tensors(self) -> dict[str, Tensor]:
         """All tensors of the state by name."""

@@ -60,8 +60,10 @@ class Problems:
         problem = self.of(config)
         on = {**_content(config, TARGET_KEYS), "start": problem.settings.start}
         parts = _content(config, ("sampler", "metric"))
-        kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{problem.tunable is None}"
-        self._once(check_target, problem, on)
+        ladder = getattr(problem.kernel, "betas", None)
+        betas = None if ladder is None else ladder.tolist()
+        kernel = f"{type(problem.kernel).__name__}{problem.kernel.axes}{betas}{problem.tunable is None}"
+        self._once(check_target, problem, on | {"gradient": problem.kernel.needs_gradient})
         self._once(check_reference_sample, problem, on)
         self._once(check_kernel, problem, on | {"sampler": parts["sampler"]})
         if config.compile is True:

@@ -81,6 +81,17 @@ def sample_settings(config: DictConfig, target: Target | None = None) -> SampleS
         raise UserError(
             f"task.start=one_mode needs a target with known modes, {type(target).__name__} has none."
         )
+    if settings.start == "uniform" and target is not None and _is_real(target):
+        raise UserError(
+            f"task.start=uniform is not for targets on the reals, such as {type(target).__name__}: no "
+            "distribution there is uniform; task.start=random takes the target's own start."
+        )
     if settings.keep:
         require_netcdf(f"task.keep={settings.keep}")
     return settings
+
+
+def _is_real(target: Target) -> bool:
+    from targets.spaces import Real  # with torch, which is there where there is a target
+
+    return isinstance(target.space, Real)

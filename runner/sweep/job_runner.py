@@ -20,7 +20,7 @@ from runner.config.values import seeds_of, threads
 from runner.execution import signals
 from runner.execution.compiling.choice import require_compiler
 from runner.execution.devices import device_type, present_device
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, one_sentence, warn
 from runner.execution.live import heard_by
 from runner.execution.manifest import git, source
 from runner.execution.memory.freed_memory import keep_freed_memory
@@ -169,9 +169,13 @@ class _Computation:
                 # The other seeds of the batch go on without those that failed.
                 with suppress(OSError):
                     batch.checkpoint.unlink(missing_ok=True)
-                self.fail(error, [seed for seed in error.seeds if seed in self.left])
+                met = [seed for seed in error.seeds if seed in self.left]
+                self.fail(error, met or [seed for seed in batch.seeds if seed in self.left])
             except (Exception, SystemExit) as error:  # code of the user's own may call sys.exit
-                self.fail(error, [seed for seed in batch.seeds if seed in self.left])
+                if unwritten := [seed for seed in batch.seeds if seed in self.left]:
+                    self.fail(error, unwritten)
+                else:
+                    warn(f"after the results were written: {one_sentence(error)}")
 
     def _compute_batch(self, runs: Runs, batch: RunBatch) -> None:
         logger = logger_of(self.config)
@@ -225,13 +229,16 @@ class _Computation:
             logger_of(self.config).finish(folder.run_id, {"status": "interrupted"}, failed=True)
             self.outcome.locked.append(folder.run_id)
 
-    def fail(self, error: BaseException, seeds: Sequence[int] = (), repeat: Sequence[int] = ()) -> None:
-        """Notes why the runs of these seeds, or all that are left, were not computed.
+    def fail(
+        self, error: BaseException, seeds: Sequence[int] | None = None, repeat: Sequence[int] = ()
+    ) -> None:
+        """Notes why the runs of these seeds were not computed.
 
         Args:
+            seeds: None for all that are left.
             repeat: the seeds of the command that computes them; the same by default.
         """
-        runs = {seed: self.left.pop(seed) for seed in seeds or list(self.left)}
+        runs = {seed: self.left.pop(seed) for seed in (list(self.left) if seeds is None else seeds)}
         ids = {seed: folder.run_id for seed, folder in runs.items()}
         error = storage_error(error) or memory_error(error, self._written, len(runs)) or error
         failure = Failure.of(error, self.overrides, ids, repeat)

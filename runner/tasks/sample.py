@@ -13,7 +13,7 @@ from torch import Tensor
 
 from metrics.suite import MetricSuite
 from runner.execution.compiling.compiled_stepper import stepper_from
-from runner.execution.errors import DivergenceError, counted
+from runner.execution.errors import DivergenceError, counted, warn
 from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, of_the_moment, to_plain
@@ -28,6 +28,7 @@ from samplers.seed_blocks import in_seed_blocks
 from samplers.stepper import Stepper
 from targets.randomness import Streams
 from targets.spaces import Real
+from targets.trial.coarse_density import coarse_density
 from targets.trial.zero_density import zero_density_hint
 
 BLOCK_STEPS, BLOCK_SECONDS = 100, 1.0
@@ -64,11 +65,12 @@ class Sampling:
 
     Attributes:
         state: the kernel's state, batch ``(*kernel.axes, seeds, chains)``.
-        acceptance_sum: of a block, ``(seeds, chains)``; a NaN stays in it.
+        acceptance_sum: of a block, over the rungs of a ladder too, ``(seeds, chains)``; a NaN stays in it.
         evaluations: evaluations of the target per chain, all replicas counted, the initial state not.
         seconds: what the steps took; metrics, files and tuning are not in it. Of the whole batch.
         wall_seconds: what the loop took, metrics included. Of the whole batch.
         records: what was measured at the recorded points.
+        warned: whether the log density was said to be too large for its precision.
     """
 
     problem: Problem
@@ -82,6 +84,7 @@ class Sampling:
     seconds: float = 0.0
     wall_seconds: float = 0.0
     records: list[dict[str, Any]] = field(default_factory=list)
+    warned: bool = False
 
     @property
     def title(self) -> str:
@@ -119,6 +122,11 @@ class Sampling:
             own = of_chains(values, self.state.log_prob.shape)
             if own and (bad := self._seeds_where(~values.isfinite())):
                 raise NotANumberError(target, self.step, bad, name)
+        # Chains may have begun far from where they draw.
+        if not self.warned and self.step > self.problem.settings.burn_in:
+            if coarse := coarse_density(self.state.log_prob):
+                warn(f"{self.title}: {coarse}.")
+            self.warned = bool(coarse)
 
     def _hint(self) -> str:
         """What may be the reason of a log density that is NaN or infinite, as the end of a sentence."""
@@ -142,7 +150,7 @@ class Sampling:
             watch.stop()
             self.step += 1
             self.evaluations += info.evaluations
-            self.acceptance_sum += info.acceptance
+            self.acceptance_sum += info.acceptance if info.rungs is None else info.rungs.sum(0)
             if self.step > settings.burn_in:
                 self.suite.update(self.step, kernel.draws(self.state), info)
         self.seconds += watch.lap()

@@ -26,7 +26,7 @@ from runner.verdicts.rule import Evidence, Verdict, verdict
 
 @dataclass(frozen=True)
 class Source:
-    """A column of a recorded table, or a number in it, beside a published one, with what is another one there.
+    """A column of a recorded table, or a number in it, beside a published one, with what differs there.
 
     Attributes:
         budget: "as published", or why it is as good as that; empty where it is smaller.

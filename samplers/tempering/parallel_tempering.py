@@ -91,12 +91,12 @@ class ParallelTempering(AroundKernel):
         batch = target.space.batch_shape(theta)
         require_replica_axis("parallel tempering", theta, batch, len(self.betas))
         axes = len(batch)
-        local = self._kernel(axes).init(target, theta, self._laid(beta, axes).betas)
+        local = self._kernel(axes).init(target, theta, self._laid(beta, axes, target.like()).betas)
         return SwapMemory.start(local.log_prob).into(local)
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         axes = state.log_prob.dim()
-        ladder = self._laid(beta, axes)
+        ladder = self._laid(beta, axes, state.log_prob)
         inner = {name: value for name, value in state.aux.items() if not name.startswith(OWN)}
         before = State(state.theta, state.log_prob, state.grad, inner)
         moved, local = self._kernel(axes).step(target, before, ladder.betas, generator)
@@ -120,16 +120,18 @@ class ParallelTempering(AroundKernel):
         """The kernel of all replicas, for states of so many batch axes."""
         return self.tables or self.rungs.laid(axes)
 
-    def _laid(self, beta: Tensor, axes: int) -> Rungs:
+    def _laid(self, beta: Tensor, axes: int, like: Tensor) -> Rungs:
         """The ladder at inverse temperature `beta` as a whole; the same object as long as nothing changes.
+
+        In the dtype of `like`, as that of the states else follows a ladder that was not converted.
 
         Tables then need not compare it with theirs in every step.
         """
         count = changes(beta)
         known = self._tempered
-        if known is None or not known.holds(self.betas, beta, count, axes):
+        if known is None or not known.holds(self.betas, beta, count, axes, like):
             sizes = None if self.step_sizes is None else along_first(self.step_sizes, axes)
-            laid = Rungs(apart(beta * along_first(self.betas, axes)), sizes)
+            laid = Rungs(apart((beta * along_first(self.betas, axes)).to(like)), sizes)
             if count is None or laid.betas.is_inference():
                 return laid  # changes of such tensors are not counted
             known = self._tempered = _Tempered(self.betas, beta, count, axes, laid)
@@ -146,9 +148,9 @@ class _Tempered:
     axes: int
     laid: Rungs
 
-    def holds(self, betas: Tensor, beta: Tensor, version: int | None, axes: int) -> bool:
+    def holds(self, betas: Tensor, beta: Tensor, version: int | None, axes: int, like: Tensor) -> bool:
         same = self.betas is betas and self.beta is beta and self.version == version
-        return same and self.axes == axes
+        return same and self.axes == axes and self.laid.betas.dtype == like.dtype
 
 
 def _require_swaps(given: object) -> Swaps:

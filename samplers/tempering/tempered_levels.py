@@ -45,9 +45,9 @@ class TemperedLevels:
             state: the replicas ``(K + 1, *batch, d)``, with U and its gradient.
             beta: inverse temperature of the whole ladder, broadcasting over the batch axes.
         """
-        axes = state.log_prob.dim()
-        precision = along_first(self.precision, axes) if self.confined else None
-        return confined(state, beta * along_first(self.betas, axes), precision)
+        axes, like = state.log_prob.dim(), state.log_prob
+        precision = along_first(self.precision, axes).to(like) if self.confined else None
+        return confined(state, (beta * along_first(self.betas, axes)).to(like), precision)
 
     def swap_log_ratio(self, state: State, beta: Tensor) -> Tensor:
         """log of pi_k(y) pi_{k+1}(x) / (pi_k(x) pi_{k+1}(y)) for neighbours x, y; ReLD, Eqs. 4 and 5.

@@ -36,7 +36,7 @@ class GridMixture(Tabulated):
 
     The modes are the grid states nearest to the centres; for a centre outside the square, a state on its
     edge. Gradients are per grid unit, so they include the factor du/di = 0.03. Both tables are computed by
-    one float64 evaluation of `continuous_log_prob` at construction.
+    one float64 evaluation of `mixture_energy` at construction.
 
     Args:
         centres: centres of the bumps in the coordinate u, ``(modes, 2)``, float64.

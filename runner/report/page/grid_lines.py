@@ -144,7 +144,7 @@ def _table(
             table.add_section()
         for row in _rows(grid, summary, column.label, sort):
             named = {} if grid.keys else {"target": column.label, "sampler": row}
-            settings = {**named, **grid.settings[column.label], **grid.settings[row]}
+            settings = {**named, **grid.column_settings[column.label], **grid.row_settings[row]}
             claims = {summary.at(metric.metric, row, column.label).exact for metric in metrics}
             inexact = False in claims and grid.shape.row(row).role is not Role.draws
             names = [_setting(settings.get(key, ""), key, inexact) for key in keys]

@@ -37,7 +37,9 @@ def lines_of_runs(runs: Sequence[StoredRun], lost: Sequence[RunFolder] = ()) -> 
     counts: Lines = {}
     for run, place in zip(runs, places.labels, strict=True):
         counts.setdefault(place, Counter())[run.status] += 1
-    rows, cells = (ordered(dict.fromkeys(labels), places.settings) for labels in zip(*counts, strict=True))
+    labels = (dict.fromkeys(of_one) for of_one in zip(*counts, strict=True))
+    rows = ordered(next(labels), places.row_settings)
+    cells = ordered(next(labels), places.column_settings)
     lines = {(row, cell): counts[row, cell] for row in rows for cell in cells if (row, cell) in counts}
     return lines | ({LOST: Counter(folder.status() for folder in lost)} if lost else {})
 

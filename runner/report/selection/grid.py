@@ -39,13 +39,14 @@ class Grid:
         keys: settings that vary between the runs, those of the sampler last.
         shape: the table, a row for each variant of the samplers, a column for each variant of the rest.
         results: the runs in their places.
-        settings: the varied settings of each row and of each column, by their labels.
+        row_settings, column_settings: the varied settings of each row and of each column, by its label.
     """
 
     keys: list[str]
     shape: TableShape
     results: Results
-    settings: Mapping[str, Settings]
+    row_settings: Mapping[str, Settings]
+    column_settings: Mapping[str, Settings]
 
 
 def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) -> Grid:
@@ -73,16 +74,17 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
         ids, config = (run.seed, run.folder.run_id), configs[row, column]
         placed.append(Run(row, column, *ids, run.status, config, run.summary, run.folder))
     rows, columns = ({getattr(run, name): None for run in placed} for name in ("row", "column"))
-    equal = any(STEPS in places.settings[row] for row in rows)
+    equal = any(STEPS in places.row_settings[row] for row in rows)
     shape = TableShape(
         title=title,
         caption=f"{len(runs)} runs{EQUAL_COST * equal}.",
-        rows=[RowShape(row, role=_role(placed, row)) for row in ordered(rows, places.settings)],
-        columns=[ColumnShape(column, {}) for column in ordered(columns, places.settings)],
+        rows=[RowShape(row, role=_role(placed, row)) for row in ordered(rows, places.row_settings)],
+        columns=[ColumnShape(column, {}) for column in ordered(columns, places.column_settings)],
         metrics=metrics,
         notes=disagreements(placed),
     )
-    return Grid(places.keys, shape, Results(tuple(placed)), places.settings)
+    results = Results(tuple(placed))
+    return Grid(places.keys, shape, results, places.row_settings, places.column_settings)
 
 
 def _role(runs: Sequence[Run], row: str) -> Role:
@@ -98,12 +100,13 @@ class Places:
     Attributes:
         keys: settings that vary between the runs, those of the sampler last.
         labels: of each run, its row and its column.
-        settings: the varied settings of each row and of each column, by their labels.
+        row_settings, column_settings: the varied settings of each row and of each column, by its label.
     """
 
     keys: list[str]
     labels: list[tuple[str, str]]
-    settings: dict[str, Settings]
+    row_settings: dict[str, Settings]
+    column_settings: dict[str, Settings]
 
 
 def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
@@ -120,13 +123,13 @@ def places_of(runs: Sequence[StoredRun], across: str | None = None) -> Places:
     if STEPS in outer and lengths_at_equal_cost(runs, inner, outer):
         outer.remove(STEPS)
         inner.append(STEPS)
-    labels, settings = [], dict[str, Settings]()
+    labels, rows, columns = [], dict[str, Settings](), dict[str, Settings]()
     for run in runs:
         row, column = _label(run.settings, inner, "sampler"), _label(run.settings, outer, "target")
-        settings[row] = {key: value_shown(run.settings, key) for key in inner}
-        settings[column] = {key: value_shown(run.settings, key) for key in outer}
+        rows[row] = {key: value_shown(run.settings, key) for key in inner}
+        columns[column] = {key: value_shown(run.settings, key) for key in outer}
         labels.append((row, column))
-    return Places([*outer, *inner], labels, settings)
+    return Places([*outer, *inner], labels, rows, columns)
 
 
 def _with_our_metrics(runs: Sequence[StoredRun]) -> list[Settings]:

@@ -83,7 +83,7 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) ->
     lines = grid_of([run for run in runs if is_number(run.settings.get(x))], grid.shape.title, across=x)
     parts: dict[str, list[str]] = {}
     for column in lines.shape.columns:
-        others = {key: value for key, value in lines.settings[column.label].items() if key != x}
+        others = {key: value for key, value in lines.column_settings[column.label].items() if key != x}
         title = ", ".join(f"{key.rsplit('.', 1)[-1]}={value}" for key, value in others.items())
         parts.setdefault(title, []).append(column.label)
     places = [run.settings[x] for run in runs if is_number(run.settings.get(x))]

@@ -90,7 +90,7 @@ def target_likelihood(
     ``log_z_repeats_high`` are the 95 % interval by Student's t over the repeats' own estimates, with two
     repeats or more: of the mean of their log Z, which is too low by about half its variance.
     ``log_likelihood_train`` is that of 10,000 training images, evenly spaced, where there are more. With at
-    most 2^16 states ``log_z_exact`` and ``log_likelihood_exact`` join them.
+    most 2^20 states ``log_z_exact`` and ``log_likelihood_exact`` join them.
 
     Raises:
         DivergenceError: if a weight is not finite.

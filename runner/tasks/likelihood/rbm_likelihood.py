@@ -17,12 +17,8 @@ from metrics.likelihood.rbm_annealing import (
     log_reference_partition,
     reference_draws,
 )
-from metrics.likelihood.rbm_log_partition import (
-    MAX_UNITS,
-    exact_rbm_log_partition,
-    rbm_mean_log_prob,
-    rbm_reference_log_likelihood,
-)
+from metrics.likelihood.rbm_log_partition import MAX_UNITS, exact_rbm_log_partition, rbm_mean_log_prob
+from metrics.likelihood.target_log_partition import reference_log_likelihood
 from runner.files.resumable import run_to_end, save_plan
 from runner.tasks.likelihood.ais_settings import AISSettings
 from runner.tasks.likelihood.annealings import Annealings, Likelihood, Walk, both_ends
@@ -55,7 +51,7 @@ def rbm_likelihood(
         reverse,
         test,
         rbm_mean_log_prob(rbm, data.train),
-        rbm_reference_log_likelihood(rbm, data.test),
+        reference_log_likelihood(rbm, data.test),
     )
     values["log_z_untempered"] = untempered.value
     values["log_likelihood_untempered"] = test - untempered.value

@@ -23,6 +23,9 @@ from targets.randomness import normal
 WINDOW = 3.0
 """Autocorrelation times over which correlations are summed (Sokal 1997); what is left out is below 1 %."""
 
+ROUNDING = 16.0
+"""Spacings of floating-point numbers within which a sum of many terms is taken for constant."""
+
 LONGEST = 10_000, 100
 """Steps that a burn-in may take at most, or times its first stretch, whichever is more."""
 
@@ -58,11 +61,15 @@ def estimated_autocorrelation_time(series: Tensor) -> float:
     Returns:
         Infinity where no lag is long enough, NaN for a constant.
     """
+    spread, spacing = (
+        float(series.max() - series.min()),
+        torch.finfo(series.dtype).eps * float(series.abs().max()),
+    )
+    if math.isfinite(spread) and spread <= ROUNDING * spacing:
+        return math.nan
     values = series.double()
     centred = values - values.mean()
     variance = float(centred.square().mean())
-    if math.isfinite(variance) and variance <= 1e-12 * float(values.square().mean()):
-        return math.nan
     steps = len(values)
     spectrum = torch.fft.rfft(centred, n=2 * steps, dim=0).abs().square()
     products = torch.fft.irfft(spectrum, dim=0)[:steps].mean(1)

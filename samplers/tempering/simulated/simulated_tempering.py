@@ -133,13 +133,14 @@ class SimulatedTempering(AroundKernel):
         """Chains at `theta` on the hot level, as the algorithm starts."""
         self.check(target)
         hot = torch.full(target.space.batch_shape(theta), self.levels - 1, device=theta.device)
-        start = self.at(hot).init(target, theta, beta * self.betas[hot])
+        start = self.at(hot).init(target, theta, (beta * self.betas[hot]).to(target.like()))
         return replace(start, aux={**start.aux, LEVEL: hot})
 
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         level = state.aux[LEVEL]
         here = replace(state, aux={name: value for name, value in state.aux.items() if name != LEVEL})
-        moved, local = self.at(level).step(target, here, beta * self.betas[level], generator)
+        here_beta = (beta * self.betas[level]).to(state.log_prob)
+        moved, local = self.at(level).step(target, here, here_beta, generator)
         chance, way, draw = uniform(generator, level.shape, (3,), like=state.log_prob).unbind(-1)
         between = chance < self.rate
         proposed = torch.where(way < 0.5, level - 1, level + 1)

@@ -23,10 +23,12 @@ from samplers import (
     DMALA,
     MALA,
     ULA,
+    GaussianWalk,
     Gibbs,
     Info,
     Kernel,
     ParallelTempering,
+    ReplicaExchangeLangevin,
     SimulatedAnnealing,
     SimulatedTempering,
     State,
@@ -197,6 +199,35 @@ def test_chains_that_met_nan_are_no_draws(kernel: Kernel, burn_in: int, tempered
     with pytest.raises(ValueError, match=MET):
         run_chains(undefined_beyond(1.5, torch.nan), kernel, steps=300, burn_in=burn_in)
     run_chains(undefined_beyond(50.0, torch.nan), kernel, steps=300, burn_in=burn_in)
+
+
+HOT = [1.0, 0.02]
+"""A cold chain stays within five of the centre, a hot one does not."""
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        ParallelTempering(GaussianWalk(0.3), HOT, step_size=[0.3, 6.0]),
+        ReplicaExchangeLangevin(MALA(0.3), HOT, step_size=0.1, tau=20.0),
+    ],
+)
+def test_nan_that_a_hot_replica_met_is_an_error(kernel: Kernel) -> None:
+    """Such a state is rejected there, so that the cold chain would only be tempered worse."""
+    with pytest.raises(ValueError, match=MET):
+        run_chains(undefined_beyond(5.0, torch.nan), kernel, steps=300)
+
+
+@pytest.mark.parametrize(("offset", "dtype"), [(-1e8, "float32"), (-1e16, "float64")])
+def test_a_log_density_beyond_its_precision_is_said(offset: float, dtype: str) -> None:
+    def normal(theta: Tensor) -> Tensor:
+        return offset - theta.square().sum(-1) / 2
+
+    target = targets.FunctionTarget(normal, Real(2)).to(getattr(torch, dtype))
+    with pytest.warns(UserWarning, match=rf"^normal: its log density is of size 1.0e.*, where {dtype} tells"):
+        run_chains(target, MALA(0.3), steps=20)
+    offset /= 1e3
+    run_chains(target, MALA(0.3), steps=20)
 
 
 @pytest.mark.parametrize("thin", [1, 100])

@@ -14,6 +14,7 @@ from metrics.likelihood.ais_schedule import schedule
 from metrics.likelihood.annealed_target import AnnealedTarget
 from metrics.likelihood.annealing import Annealing
 from metrics.likelihood.importance_weights import Estimate, log_mean_weight
+from metrics.likelihood.population_annealing import PopulationAnnealing
 from metrics.likelihood.rbm_annealing import (
     RBMAnnealing,
     UntemperedRBMAnnealing,
@@ -30,6 +31,7 @@ from samplers.discrete.dula import DULA
 from samplers.discrete.gibbs import Gibbs
 from samplers.discrete.gwg import GWG
 from samplers.discrete.hamming_ball import HammingBall
+from samplers.discrete.random_walk import RandomWalk
 from samplers.discrete.rbm_gibbs import RBMGibbs
 from samplers.entropic.edmala import EDMALA
 from samplers.kernel import Kernel
@@ -301,6 +303,39 @@ def test_a_stopped_annealing_ends_with_the_same_bits(name: str, stops: list[int]
     assert getattr(part, "evaluations", 0) == getattr(whole, "evaluations", 0)
     assert torch.equal(part.log_weights, whole.log_weights)
     assert torch.equal(states_of(part), states_of(whole))
+
+
+class Overflowing(Target):
+    """Half the number of ones, NaN from eight of ten on, which few chains propose."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.space = Binary(10)
+
+    def log_prob(self, theta: Tensor) -> Tensor:
+        ones = theta.sum(-1)
+        return (0.5 * ones).masked_fill(ones >= 8, torch.nan)
+
+
+@pytest.mark.parametrize("kind", [TargetAnnealing, PopulationAnnealing])
+def test_a_chain_that_met_nan_has_no_weight(kind: type[TargetAnnealing]) -> None:
+    """It rejects such a state, so that log Z would be that of the others alone."""
+    target, start = Overflowing(), torch.zeros(1, 50, 10)
+
+    def begun() -> TargetAnnealing:
+        return kind(target, RandomWalk(1), schedule(300), start, Streams([0], "walk"))
+
+    whole, part, rest = begun(), begun(), begun()
+    whole.advance(300)
+    part.advance(299)
+    assert bool(part.log_weights.isfinite().all())
+    rest.load_state_dict(part.state_dict())
+    rest.advance(1)
+    met = whole.log_weights.isnan()
+    assert bool(met.any())
+    assert torch.equal(met, rest.log_weights.isnan())
+    if isinstance(whole, PopulationAnnealing):
+        assert bool(whole.log_partition().isnan())
 
 
 def test_one_generator_instead_of_streams_is_saved_too() -> None:

@@ -77,7 +77,7 @@ def test_chains_that_disagree_have_no_finite_error() -> None:
     time, window, error = integrated_autocorrelation_time(apart)
     assert time > 99
     assert window <= 499
-    assert error == math.inf or time > 99
+    assert error == math.inf
     for useless in (np.zeros((2, 50)), np.full((2, 50), np.nan)):
         assert integrated_autocorrelation_time(useless) == (math.inf, 50, math.inf)
 

@@ -96,6 +96,10 @@ VALUES = [
     ("task.steps=10 task.burn_in=10", "task.burn_in must be less than task.steps=10, 10 was given."),
     ("task.start=one_mod", "did you mean 'one_mode'?"),
     ("task.start=one_mode", "task.start=one_mode needs a target with known modes"),
+    (
+        "target=stmh_two_modes sampler=mala sampler.step_size=1 task.start=uniform",
+        "task.start=uniform is not for targets on the reals",
+    ),
     ("device=gpu", "device must be one of auto, cpu, cuda, 'gpu' was given"),
     ("dtype=float16", "dtype must be float32 or float64, 'float16' was given"),
     ("sampler=pt_dmala sampler.ladder=[1]", "sampler.ladder must be"),

@@ -13,7 +13,7 @@ from runner.tasks.sample import NotANumberError, Sampling, begin
 from samplers import DMALA, configured
 from samplers.proposals.entropic_langevin import THETA_A
 from targets.randomness import Streams
-from targets.spaces import Binary
+from targets.spaces import Binary, Real
 from targets.target import Target
 
 SAYS = r"^The auxiliary variable theta_a of the chains on \S+ became NaN or infinite by step \d \(seed 8\)\.$"
@@ -59,6 +59,37 @@ def test_an_unadjusted_sampler_that_diverges_does_not_blame_the_target_alone(
     with pytest.raises(NotANumberError, match="NaN or infinity as a log density") as error:
         advance_to_the_end(work)
     assert str(error.value).endswith(ends)
+
+
+class Edge(Target):
+    """A normal density with a constant; NaN beyond five, where no cold chain comes."""
+
+    def __init__(self, offset: float = 0.0) -> None:
+        super().__init__()
+        self.space, self.offset = Real(1), offset
+
+    def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
+        inside = self.offset - theta.square().sum(-1) / 2
+        return inside.masked_fill(theta.abs().amax(-1) > 5, torch.nan)
+
+
+ON_EDGE = ("target=gaussian_mixture", "target.means=[[0]]", "task.chains=3", "task.steps=300", "metric=jump")
+
+
+def test_nan_that_a_hot_replica_met_fails_its_seeds() -> None:
+    sampler = ("sampler=pt_random_walk", "sampler.ladder=[1,0.02]", "sampler.step_size=[0.3,6]")
+    with pytest.raises(NotANumberError, match=r"Gaussian\S+ gave NaN or infinity as a log density by step"):
+        advance_to_the_end(begin(build(compose([*ON_EDGE, *sampler]), Edge()), [7]))
+
+
+@pytest.mark.parametrize(("offset", "said"), [(-1e4, 0), (-1e8, 1)])
+def test_a_log_density_beyond_its_precision_is_said_once(
+    offset: float, said: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sampler = ("sampler=mala", "sampler.step_size=0.3")
+    advance_to_the_end(begin(build(compose([*ON_EDGE, *sampler]), Edge(offset)), [7, 8]))
+    warning = "warning: gaussian_mixture / mala, 2 seeds: its log density is of size 1.0e+08, where float32"
+    assert capsys.readouterr().err.count(warning) == said
 
 
 def advance_to_the_end(work: Sampling) -> None:

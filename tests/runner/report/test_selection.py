@@ -482,10 +482,22 @@ def test_the_data_set_that_a_model_learned_from_is_said() -> None:
         "no target, dataset=the model's own",
         "no target, dataset=digits",
     ]
-    assert [places.settings[column]["task.dataset"] for _, column in places.labels] == [
+    assert [places.column_settings[column]["task.dataset"] for _, column in places.labels] == [
         "the model's own",
         "digits",
     ]
+
+
+def test_a_target_and_a_sampler_may_have_one_name() -> None:
+    common = {"scale": "quick", "task": "sample"}
+    runs = [
+        SimpleNamespace(settings={**common, "target": target, "sampler": sampler}, config={})
+        for target in ("ring", "mog")
+        for sampler in ("ring", "gibbs")
+    ]
+    places = places_of(cast(Any, runs))
+    assert places.row_settings == {name: {"sampler": name} for name in ("ring", "gibbs")}
+    assert places.column_settings == {name: {"target": name} for name in ("ring", "mog")}
 
 
 def test_settings_of_different_options_do_not_decide_each_other() -> None:
@@ -659,7 +671,7 @@ def test_draws_that_no_sampler_made_do_not_compete(
 
 def test_a_setting_that_a_sampler_lacks_is_no_value_of_it(store: Path) -> None:
     grid = grid_of(stored_runs(store), "all")
-    assert grid.settings["gibbs"]["sampler.step_size"] == ""
+    assert grid.row_settings["gibbs"]["sampler.step_size"] == ""
 
 
 def test_a_grid_makes_one_configuration_for_all_seeds_of_a_place(

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from metrics.inference.few_seeds import detectable_difference, holm, interval, paired_p_value
+from metrics.inference.few_seeds import (
+    detectable_difference,
+    holm,
+    interval,
+    paired_p_value,
+    standard_errors_found,
+)
 from runner.report.analysis.against_best import p_values_against
 
 
@@ -92,6 +98,12 @@ def test_a_detectable_difference_is_detected_as_often_as_it_says(n: int, power: 
     critical = optimize.brentq(lambda edge: student_mass(edge, n - 1) - 0.95, 0.5, 40.0)
     rejected = np.mean(np.abs(statistics) > critical)
     assert abs(rejected - power) < 5 * math.sqrt(power * (1 - power) / 20_000)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_thousand_tests_of_two_seeds_are_no_matter_for_a_warning() -> None:
+    """Of one degree of freedom, that is: the power at 16,334 standard errors is 0.8."""
+    assert standard_errors_found(1, 0.8, tests=1000) == pytest.approx(16_334, rel=2e-3)
 
 
 def test_a_detectable_difference_is_found_among_other_tests() -> None:

@@ -212,6 +212,28 @@ def test_a_failed_run_does_not_stop_a_sweep(call: Call) -> None:
     )
 
 
+def test_an_error_after_the_results_were_written_fails_no_other_seed(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a file system that will not remove a checkpoint."""
+    unlink, met = Path.unlink, list[Path]()
+
+    def unlink_or_not(path: Path, missing_ok: bool = False) -> None:
+        if path.name == "checkpoint.pt" and not met and (path.parent / "summary.json").exists():
+            met.append(path)
+            raise PermissionError(13, "Permission denied", str(path))
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink_or_not)
+    task = ("task=log_partition", "task.temperatures=5", "task.chains=4")
+    ended = call(*task, "target=bernoulli4", "sampler=dmala", "sampler.step_size=0.4", "seed=[0,1,2]")
+    assert met
+    assert ended.status == 0
+    assert "warning: after the results were written: " in ended.err
+    statuses = [Store("outputs").run(path.name).status() for path in Path("outputs/runs").iterdir()]
+    assert statuses == ["done", "done", "done"]
+
+
 @pytest.mark.usefixtures("late_targets")
 def test_fail_fast_ends_a_sweep_with_its_first_failure(call: Call) -> None:
     short = ("task.steps=20", "task.chains=2", "task.record=0", "seed=0,1")

@@ -31,8 +31,10 @@ def autoregression(steps: int, chains: int, persistence: float) -> Tensor:
 def test_the_autocorrelation_time_of_an_autoregression(persistence: float) -> None:
     """Within a tenth: what the window leaves out is 1 %, and the standard error of 256 chains at most 2 %."""
     expected = (1 + persistence) / (1 - persistence)
-    found = estimated_autocorrelation_time(autoregression(2_000, 256, persistence) + 7.0)
-    assert found == pytest.approx(expected, rel=0.1)
+    series = autoregression(2_000, 256, persistence).double()
+    assert estimated_autocorrelation_time(series + 7.0) == pytest.approx(expected, rel=0.1)
+    # A large constant, as the log density of many data has, is no sign that nothing moves.
+    assert estimated_autocorrelation_time(series + 1e8) == pytest.approx(expected, rel=0.1)
 
 
 def test_chains_that_stay_where_they_are_never_forget() -> None:
@@ -41,6 +43,8 @@ def test_chains_that_stay_where_they_are_never_forget() -> None:
     late = torch.where(torch.arange(100).unsqueeze(-1) < torch.arange(50) * 20, 0.0, 1.0)
     assert estimated_autocorrelation_time(late) == math.inf
     assert math.isnan(estimated_autocorrelation_time(torch.full((100, 50), 3.3)))
+    rounded = 1e4 + 1e-3 * (torch.arange(5_000.0) % 2)  # to one spacing of float32
+    assert math.isnan(estimated_autocorrelation_time(rounded.reshape(100, 50)))
 
 
 def test_a_burn_in_is_as_long_as_it_was_asked_to_be() -> None:

@@ -180,6 +180,9 @@ def test_what_is_kept_from_step_to_step_follows_beta_and_the_copy() -> None:
     after, info = walked(rounded, single, started(rounded, single, (40,), seeded()), 2, seeded())
     assert after.theta.dtype == info.acceptance.dtype == torch.float32
     assert sampler.betas.dtype == torch.float64
+    # One that was not converted follows the states.
+    after, info = walked(sampler, single, started(sampler, single, (40,), seeded()), 2, seeded())
+    assert after.theta.dtype == after.log_prob.dtype == info.acceptance.dtype == torch.float32
     assert [sampler.rungs.rung(k).step_size.item() for k in range(3)] == [0.5, 1.5, 4.5]
 
 
