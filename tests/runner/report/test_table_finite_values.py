@@ -85,7 +85,7 @@ def test_sorted_lines_begin_with_the_best_and_end_with_what_has_no_value(
     summary: Summary, results: Results
 ) -> None:
     """A mean of two of four seeds is no better than the best of all, though it is smaller."""
-    grid = Grid(["sampler"], shape_from(BLOCK), results, {})
+    grid = Grid(["sampler"], shape_from(BLOCK), results, {}, {})
     found = grid_lines._rows(grid, summary, "graph", "time_to_target")
     assert found == ["steady", "slow", "lucky", "never", "unmeasured"]
     assert summary.at("time_to_target", found[0], "graph").best
