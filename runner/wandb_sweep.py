@@ -102,7 +102,17 @@ def _parameter(override: Override, names: Names) -> dict[str, Any]:
     key = override.get_key_element()
     values = values_of(override, Transformer.str)
     lines = with_whole_numbers([f"{key}={value}" for value in values], names)
-    return {"values": [yaml.safe_load(line.removeprefix(f"{key}=")) for line in lines]}
+    return {"values": [_passed(line, line.removeprefix(f"{key}=")) for line in lines]}
+
+
+def _passed(line: str, text: str) -> Any:
+    """A value as W&B passes it on unchanged: numbers and truth values as such, all else as written.
+
+    Of what YAML takes `text` for, such as null, its agent makes the text of a Python object.
+    """
+    (override,) = parse([line])
+    value = override.value()
+    return value if isinstance(value, bool | int | float) else text
 
 
 def _one(parameter: dict[str, Any]) -> Any:

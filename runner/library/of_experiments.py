@@ -9,6 +9,7 @@ from hydra.core.override_parser.types import Glob
 
 from runner.config.overrides import EXPERIMENT, parse
 from runner.execution.errors import UserError, warn
+from runner.report.selection.conditions import unquoted
 from runner.report.selection.stored_runs import StoredRun
 
 
@@ -49,5 +50,5 @@ def _named(conditions: Sequence[str]) -> list[str]:
     for override in parse(conditions):
         value = override.value()
         if override.key_or_group == EXPERIMENT and not isinstance(value, Glob):
-            names += map(str, override.sweep_iterator() if override.is_sweep_override() else [value])
+            names += map(str, unquoted(override) if override.is_sweep_override() else [value])
     return names

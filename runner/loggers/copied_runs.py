@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 PLACE = "place.txt"
+OFFLINE = "W&B: written offline"
+"""How it is said that runs lie on the disk, in one copy whatever project it is for."""
+
 FORM = 1
 """Counts up when a copy holds more, or other things, than before."""
 
@@ -38,6 +41,13 @@ class CopiedRuns:
             return (self.folder / run_id).read_text() == digest
         except OSError:
             return False
+
+    def forget_offline(self, run_id: str) -> None:
+        """Forgets every offline copy of a run, of all projects, as one that is written now replaces it."""
+        for said in self.folder.parent.glob(f"*/{PLACE}"):
+            with suppress(OSError):
+                if said.read_text().startswith(OFFLINE):
+                    (said.parent / run_id).unlink(missing_ok=True)
 
     def said(self) -> str | None:
         """What was said last of where the runs can be seen."""

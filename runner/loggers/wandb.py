@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import wandb
 
-from runner.loggers.copied_runs import CopiedRuns
+from runner.loggers.copied_runs import OFFLINE, CopiedRuns
 from runner.loggers.open_run import OpenRun
 from runner.loggers.run_names import run_name
 from runner.loggers.wandb_connection import MODES, asked_mode, asked_tags, trouble, usable_mode
@@ -202,6 +202,8 @@ class WandbLogger:
         """Opens a run, and notes where it can be seen."""
         run = self._runs.open(run_id, live, first=not self._places, **arguments)
         self.mode = self._runs.mode
+        if self.mode == "offline":
+            self._copied().forget_offline(run_id)
         place = self._offline_place() if self.mode == "offline" else f"W&B: {run.project_url}"
         self._places[place] = None
         return run
@@ -215,7 +217,7 @@ class WandbLogger:
 
     def _offline_place(self) -> str:
         runs = f"{shlex.quote(str(Path(self.directory) / 'wandb'))}/offline-run-*"
-        return f"W&B: written offline; upload with: wandb sync {runs}"
+        return f"{OFFLINE}; upload with: wandb sync {runs}"
 
 
 def sweep_run() -> str | None:

@@ -57,15 +57,19 @@ class WandbRuns:
         Raises:
             UserError: if the run is to be written offline where nothing may be written.
         """
+        earlier: list[Path] = []
         if self.mode == "offline":
             self._require_writable()
-            # Everything that was recorded is written again.
-            self.forget_offline(run_id)
+            earlier = self.offline_copies(run_id)
         else:
             Path(self.directory).mkdir(parents=True, exist_ok=True)
         own = {"run_id": run_id, "git_commit": commit, **names}
         try:
-            return wandb.init(config=config, settings=self._settings(live, own))
+            run = wandb.init(config=config, settings=self._settings(live, own))
+            # Everything that was recorded is written again; one that W&B refuses leaves what is there.
+            for folder in earlier:
+                shutil.rmtree(folder)
+            return run
         except Exception as error:
             if self.mode != "online" or not first:
                 raise
@@ -92,12 +96,9 @@ class WandbRuns:
 
     def offline_copies(self, run_id: str) -> list[Path]:
         """The folders of a run that W&B has written offline."""
-        return sorted(Path(self.directory).glob(f"wandb/offline-run-*-{run_id}"))
-
-    def forget_offline(self, run_id: str) -> None:
-        """Removes a run's earlier offline copies from the disk, so that one written now is the only one."""
-        for folder in self.offline_copies(run_id):
-            shutil.rmtree(folder)
+        # Of two in one second the later folder's name goes on after the id.
+        found = Path(self.directory).glob(f"wandb/offline-run-*/run-{run_id}.wandb")
+        return sorted(file.parent for file in found)
 
     def _settings(self, live: bool, own: Mapping[str, Any]) -> wandb.Settings:
         """All settings at once: the client checks every one again whenever one is changed."""

@@ -19,6 +19,7 @@ from matplotlib.patches import Patch
 
 from runner.files.atomic_files import write_bytes
 from runner.report.figure_shape import FigureShape, Role
+from runner.report.figures.labels.dollar_signs import show_dollars
 from runner.report.figures.labels.fitting import fit_labels
 from runner.report.figures.panel import PanelData
 from runner.report.figures.partial_means import partial_handles
@@ -68,6 +69,7 @@ def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Fig
         # Before the first run is done, all.
         measured = [row for row in named if _measured(row, figure, results)] or named
         _draw_legend(page, measured, figure, results.seeds, styles)
+        show_dollars(page)
         fit_labels(page)
     return page
 

@@ -83,10 +83,11 @@ class Report:
         """Writes the pages of runs that changed, and the curves beside them; how many pages."""
         pages, runs = self.index.pages, self.index.runs
         stale: dict[str, dict[str, str]] = {}
+        there = {path.stem for path in (self.site.path / "runs").glob("*.html")}
         for run_id, run in runs.items():
             keys = [place.key for place in places.get(run_id, ())]
             made_of = short_hash({"run": [run.stamp, run.status, keys]})
-            if pages.get(f"runs/{run_id}.html") != made_of:
+            if pages.get(f"runs/{run_id}.html") != made_of or run_id not in there:
                 stale.setdefault(shard_of(run_id), {})[run_id] = made_of
         for run_id in changed - runs.keys():
             pages.pop(f"runs/{run_id}.html", None)

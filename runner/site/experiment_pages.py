@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,8 @@ class ExperimentPages:
         )
         name = f"experiments/{place.key}.html"
         kept = self.index.kept.setdefault("cards", {})
-        if self.index.pages.get(name) != made_of or place.key not in kept:
+        is_there = (self.site.path / name).is_file()  # another report may have removed it
+        if self.index.pages.get(name) != made_of or place.key not in kept or not is_there:
             # Imported only now: what they import takes seconds.
             from runner.site.content.experiment_data import experiment_data
             from runner.site.pages.experiment_page import write_experiment
@@ -120,18 +121,17 @@ class ExperimentPages:
 
     def _unmeasured(self, name: str, names: Names) -> dict[str, Any]:
         """What the start page says of an experiment without any result."""
-        titles = self.index.kept.setdefault("titles", {})
+        titles, why = self.index.kept.setdefault("titles", {}), ""
         if name not in titles:
-            own = Path(conf.__path__[0]) / EXPERIMENT / f"{name}.yaml"
-            # Reading the file takes a hundredth of composing it.
-            content = (
-                plain_yaml(own.read_bytes()) if own.is_file() else names.composed(f"+{EXPERIMENT}={name}")
-            )
-            titles[name] = str((content.get("table") or {}).get("title") or name)
-        heading, _, rest = titles[name].partition(": ")
-        nothing = dict.fromkeys(("scale", "href", "source", "result", "why", "commit", "device", "left"), "")
+            try:
+                titles[name] = _title(name, names)
+            except UserError as error:
+                why = str(error)
+        heading, _, rest = titles.get(name, name).partition(": ")
+        nothing = dict.fromkeys(("scale", "href", "source", "result", "commit", "device", "left"), "")
         return {
             **nothing,
+            "why": why,
             "experiment": name,
             "title": rest or heading,
             "heading": heading,
@@ -140,3 +140,16 @@ class ExperimentPages:
             "height": 0,
             "command": starting(name, self.root, self.hydra),
         }
+
+
+def _title(name: str, names: Names) -> str:
+    """The title of an experiment's table.
+
+    Raises:
+        UserError: if an experiment of the user's own cannot be read.
+    """
+    own = Path(conf.__path__[0]) / EXPERIMENT / f"{name}.yaml"
+    # Reading the file takes a hundredth of composing it.
+    content = plain_yaml(own.read_bytes()) if own.is_file() else names.composed(f"+{EXPERIMENT}={name}")
+    table = content.get("table")
+    return str((table.get("title") if isinstance(table, Mapping) else None) or name)

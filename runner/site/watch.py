@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import functools
+import sys
 import threading
 import time
-from contextlib import suppress
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, one_sentence, warn
 from runner.site.build import Report
 from runner.site.pages.site_folder import ASIDE
 
@@ -28,11 +28,21 @@ class LiveHandler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def translate_path(self, path: str) -> str:
+        if "%00" in path:  # no file has such a name
+            return ""
         found = super().translate_path(path)
         return "" if found.endswith(ASIDE) else found
 
     def log_message(self, format: str, *args: Any) -> None:
         """Says nothing of each file that is given out."""
+
+
+class LiveServer(ThreadingHTTPServer):
+    """Says nothing of a page that was closed while a file of it was on its way."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def server_of(report: Report, port: int) -> ThreadingHTTPServer:
@@ -43,7 +53,7 @@ def server_of(report: Report, port: int) -> ThreadingHTTPServer:
     """
     handler = functools.partial(LiveHandler, directory=str(report.site.path))
     try:
-        return ThreadingHTTPServer((HOST, port), handler)
+        return LiveServer((HOST, port), handler)
     except OSError as error:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
@@ -54,8 +64,12 @@ def server_of(report: Report, port: int) -> ThreadingHTTPServer:
 def _look(report: Report) -> None:
     """Brings the report up to date, and waits; what a sweep is just replacing is read the next time."""
     start = time.monotonic()
-    with suppress(FileNotFoundError):
+    try:
         report.build()
+    except FileNotFoundError:
+        pass
+    except (OSError, UserError) as error:
+        warn(f"the report is not up to date: {one_sentence(error)}")
     taken = time.monotonic() - start
     time.sleep(min(max(EVERY_SECONDS, taken / SHARE), LATEST_SECONDS))
 

@@ -13,10 +13,10 @@ from safetensors.numpy import load
 
 from runner.execution.storage_errors import StorageError
 from runner.integrity.file_digest import FileState, file_state, zip_is_whole
-from runner.store.folder_digests import FILES, TABLE, changed, unfinished_table
+from runner.store.folder_digests import DIGESTS, FILES, TABLE, changed, unfinished_table
 
-TABLES = "tables"
-ROOMS = ("runs", "artefacts", "models", "images", "classifiers", TABLES)
+TABLES, RECORD = "tables", "record"
+ROOMS = ("runs", "artefacts", "models", "images", "classifiers", TABLES, RECORD)
 """The folders of an output root whose files are read again."""
 
 SUFFIXES = (".json", ".safetensors", ".pt")
@@ -72,6 +72,8 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
             continue
         for path in sorted(place.rglob("*")):
             aside = ".bad-" in path.name or any(part.startswith("damaged-") for part in path.parts)
+            # Early manifests of records hold no digest of their own; those of the folder are of them, too.
+            aside |= place.name == RECORD and path.name != DIGESTS
             if path.suffix in SUFFIXES and not aside and path.is_file():
                 yield path
 

@@ -89,20 +89,25 @@ class Rate(NamedTuple):
 def left(standings: Sequence[Standing], *, briefly: bool = False) -> Left:
     """What the runs that are left will take, one after the other, with the tuning that they wait for.
 
-    A run costs what a finished run of its job costs; else by its work what those of its kind cost, or of its
-    group; else what a short trial of it says (`runner.tasks.task.Task.trial`). A model that several runs read
-    is trained once. The order of the jobs does not matter. Evaluations are those of the runs alone.
+    A run costs what a finished run of its job costs; else by its work what those of its kind cost; else what
+    a short trial of it says (`runner.tasks.task.Task.trial`); else what those of its group cost. A model that
+    several runs read is trained once. The order of the jobs does not matter. Evaluations are those of the
+    runs alone.
 
     Args:
-        briefly: whether no model is trained and no sampler tuned to tell how long that takes, and no trial is
-            begun after `BRIEF_SECONDS`.
+        briefly: whether no model is trained and no sampler tuned to tell how long that takes, no trial is
+            begun after `BRIEF_SECONDS`, and none where runs of the group are finished.
     """
     kinds = [_kind_of(each) for each in standings]
     rates = _finished(standings, kinds)
     total, to_tune = _trained(standings, briefly), set[Path]()
     done = {kind.group for kind in rates}
-    to_try = {kind: each for kind, each in _in_order(standings, kinds) if kind.group not in done}
-    rates |= _tried(to_try, briefly)
+    to_try = {
+        kind: each
+        for kind, each in _in_order(standings, kinds)
+        if kind not in rates and not (briefly and kind.group in done)
+    }
+    rates |= _tried(to_try, done, briefly)
     for each, kind in zip(standings, kinds, strict=True):
         if not each.left:
             continue
@@ -198,8 +203,8 @@ def _in_order(standings: Sequence[Standing], kinds: Sequence[Kind]) -> list[tupl
     return [(kind, first[kind]) for kind in sorted(first)]
 
 
-def _tried(jobs: Mapping[Kind, Standing], briefly: bool) -> dict[Kind, Rate]:
-    """What short trials say: of one kind of each group, then of the others for as long as `SECONDS`.
+def _tried(jobs: Mapping[Kind, Standing], done: Collection[str], briefly: bool) -> dict[Kind, Rate]:
+    """What short trials say: of one kind of each group that is not `done`, then of others for `SECONDS`.
 
     Briefly, of those that wait for no pilot and for no model, for as long as `BRIEF_SECONDS`.
     """
@@ -207,7 +212,8 @@ def _tried(jobs: Mapping[Kind, Standing], briefly: bool) -> dict[Kind, Rate]:
         jobs = {kind: each for kind, each in jobs.items() if not (_pilot(each) or _missing_models(each))}
     firsts: dict[str, Kind] = {}
     for kind in jobs:
-        firsts.setdefault(kind.group, kind)
+        if kind.group not in done:
+            firsts.setdefault(kind.group, kind)
     order = [*firsts.values(), *(kind for kind in jobs if kind not in firsts.values())]
     found: dict[Kind, Rate] = {}
     untried: set[str] = set()

@@ -48,7 +48,7 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
     for place, row in enumerate(rows if isinstance(rows, list) else [rows]):
         key = f"sweep.rows.{place}"
         _check_values(experiment, key, row)
-        if not isinstance(row.get("row"), str | int | float):
+        if not isinstance(row.get("row"), str | int | float) or not str(row["row"]).strip():
             raise UserError(f"{key} of the experiment {experiment} needs a key row, its label.")
         _check_seeds(experiment, f"{key}.seeds", row.get("seeds", {}))
         by_scale[f"{key}.seeds"] = row.get("seeds", {})

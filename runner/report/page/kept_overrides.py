@@ -9,8 +9,8 @@ from runner.files.atomic_files import read_json, write_json
 
 FILE, KEY = "overrides.json", "overrides"
 
-PLACES = ("output_root=", "logger=", "logger.", "hydra")
-"""How overrides begin that say where runs are, or are copied to, but not which they are."""
+PLACES = ("output_root=", "data.root=", "logger=", "logger.", "hydra")
+"""How overrides begin that say where runs or data are, or are copied to, but not which they are."""
 
 SCALE = ("scale=", "scale.name=")
 """How those begin that say the budget of the runs, and with it the folder of the table."""

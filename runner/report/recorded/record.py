@@ -72,11 +72,16 @@ def check_recordable(experiment: str, scale: str, results: Results, root: Path) 
     """The folder below `root` in which `record` keeps `results`.
 
     Raises:
-        UserError: if no run is done, so that there is nothing to record, or the record that is there has what
-            `results` lack.
+        UserError: if no run is done, so that there is nothing to record, the record that is there has what
+            `results` lack, or `scale` has an underscore.
     """
     if results.done == 0:
         raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
+    if "_" in scale:
+        raise UserError(
+            f"A record is found by the scale in its name, in which _ is not allowed: scale.name={scale} was "
+            f"given; scale.name={scale.replace('_', '-')} is."
+        )
     folder = root / f"{experiment}_{scale}"
     restored(folder)
     check_nothing_lost(folder, scale, results)

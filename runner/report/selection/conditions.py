@@ -82,10 +82,17 @@ def _fits(override: Override, described: Mapping[str, Any]) -> bool:
     if isinstance(wanted, Glob):
         return value is not None and str(value) in wanted.filter([str(value)])
     if not override.is_sweep_override():
-        return _equal(as_named(wanted, key, described), value)
+        # A run has one seed of a list.
+        values = wanted if key == "seed" and isinstance(wanted, list) else [wanted]
+        return any(_equal(as_named(each, key, described), value) for each in values)
     if not override.is_discrete_sweep():
         raise UserError(f"A condition needs values, '{override.input_line}' was given.")
-    return any(_equal(as_named(each, key, described), value) for each in values_of(override))
+    return any(_equal(as_named(each, key, described), value) for each in unquoted(override))
+
+
+def unquoted(override: Override) -> list[Any]:
+    """The values of a sweep, quoted ones as the text between the quotes."""
+    return [Override._convert_value(each) for each in values_of(override)]
 
 
 def _equal(wanted: Any, value: Any) -> bool:

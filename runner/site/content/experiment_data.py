@@ -40,6 +40,7 @@ from runner.site.content.recorded_table import read_page
 from runner.site.index.known_quantities import known_quantities
 from runner.site.index.plans import planned_jobs
 from runner.site.index.store_index import Index
+from runner.store.folder_digests import damaged_files
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 
@@ -170,6 +171,8 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
             page = read_page((folder / "table.md").read_text(), shape.versions)
             if len(page.blocks) != len(metrics_of(frame)):
                 raise ValueError(f"table.md and {TABLE} have not the same metrics")
+            if changed := damaged_files(folder):
+                why = why or f"The table in {folder} is not as it was written: {', '.join(changed)}."
             shape = shape.restricted(set(frame["cell"]), set(frame["row"]))
             charts = charts_of(shape, rows, frame, index)
             return ExperimentData(place, shape, page, frame, source, charts=charts, why=why)
@@ -182,7 +185,7 @@ def _written(place: Place, shape: TableShape, why: str, rows: Results, index: In
 
 def metrics_of(frame: pd.DataFrame) -> list[str]:
     """The metrics of a table's numbers, in the order of the blocks of its page."""
-    return list(dict.fromkeys(frame["metric"]))
+    return list(dict.fromkeys(frame["metric"])) if "metric" in frame else []
 
 
 def _ids(results: Results) -> dict[tuple[str, str], list[str]]:

@@ -63,7 +63,7 @@ class Place:
     def stamps(self) -> list[list[object]]:
         """Changes when a rendered or a recorded file does."""
         files = [path for folder in (self.tables, self.record) for path in sorted(folder.glob("*"))]
-        stats = [(path, path.stat()) for path in files]
+        stats = [(path, path.stat()) for path in files if path.is_file()]
         return [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
 
 

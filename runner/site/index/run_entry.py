@@ -10,12 +10,13 @@ from typing import Any
 
 from runner.catalogue.metric_paths import own_metrics
 from runner.config.run_settings import Settings
+from runner.execution.storage_errors import StorageError
 from runner.files.atomic_files import read_json
 from runner.loggers.run_names import run_name
 from runner.models.computed_settings import settings_computed
 from runner.store.final_values import final_values
 from runner.store.left_out import left_out_runs
-from runner.store.run_folder import COSTS, RunFolder
+from runner.store.run_folder import COSTS, UNREADABLE, RunFolder
 
 LOST = "the configuration cannot be read"
 
@@ -68,16 +69,19 @@ def stamp_of(folder: Path) -> str:
 
 def run_entry_of(folder: RunFolder, stamp: str) -> RunEntry:
     """What is known of the run in `folder`; every file of a finished run is checked."""
-    config = folder.config()
+    config, manifest = None, {}
     status, summary = folder.standing()
-    manifest = folder.manifest() or {}
+    try:
+        config, manifest = folder.config(), folder.manifest() or {}
+    except StorageError:
+        status, summary = UNREADABLE, None
     settings = settings_computed(config or {}, manifest)
     known = (summary or {}).get("settings")
     name = run_name(config, known) if config is not None else None
     about = {key: manifest.get(key) for key in ("command", "started", "finished", "host", "threads")}
     about |= {"git": manifest.get("git"), "device": (manifest.get("device") or {}).get("name")}
     if tags := ((config or {}).get("logger") or {}).get("tags"):
-        about["tags"] = ", ".join(map(str, tags))
+        about["tags"] = tags if isinstance(tags, str) else ", ".join(map(str, tags))
     if (why := _why(folder, status, config)) is not None:
         about["why"] = why
     if summary is not None:

@@ -170,7 +170,9 @@ def _legend(data: ExperimentData) -> list[tuple[str, str]]:
 def _copied(data: ExperimentData, folder: SiteFolder) -> list[str]:
     """The names of the rendered files in the report, which is whole without their own folder."""
     found = [
-        path for path in sorted(data.folder.glob("*")) if path.suffix in FILES and path.stem != "reading"
+        path
+        for path in sorted(data.folder.glob("*"))
+        if path.suffix in FILES and path.stem != "reading" and path.is_file()
     ]
     names = []
     for path in found:

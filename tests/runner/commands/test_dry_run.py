@@ -210,6 +210,24 @@ def test_many_kinds_of_jobs_are_tried_for_a_while(call: Call, monkeypatch: pytes
     assert costly.tried[0] == costly.tried[1]
 
 
+def test_another_target_is_tried_though_runs_of_the_row_are_done(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sweep from small to large was told to end at once."""
+    tried: list[int] = []
+
+    def trial(task: Sample, config: DictConfig, seeds: Sequence[int]) -> Trial:
+        tried.append(config.target.d)
+        return Trial(100.0)
+
+    given = ("-m", "target=quadratic", "sampler=random_walk", "metric=jump", "task.steps=20", "task.chains=3")
+    assert call(*given, "target.d=2").status == 0
+    monkeypatch.setattr(Sample, "trial", trial)
+    plan = call(*given, "target.d=2,40", "--dry-run")
+    assert tried == [40]
+    assert f" {duration(100)} in one process" in plan.out
+
+
 def test_the_evaluations_are_those_of_the_runs(call: Call) -> None:
     plan = call("sampler=pt_gibbs", "sampler.ladder=[1,0.5,0]", *SMALL, "--dry-run")
     assert plan.out.startswith("1 run, 1 to do.\nIt takes about "), "a table of one line tells nothing"

@@ -147,6 +147,10 @@ SWEEP_BLOCKS = [
     ),
     ("{rows: [1]}", "sweep.rows.0 of the experiment mine must be a group of keys, 1 was given."),
     ("{rows: [{sampler: gibbs}]}", "sweep.rows.0 of the experiment mine needs a key row, its label."),
+    (
+        "{rows: [{row: ' ', sampler: gibbs}]}",
+        "sweep.rows.0 of the experiment mine needs a key row, its label.",
+    ),
     ("{rows: [{row: a}], seeds: 3}", "sweep.seeds of the experiment mine must be a group of keys"),
     ("{rows: [{row: a}], seeds: {smoke: 99999999}}", "must be a whole number from 1 to 10,000, 99999999 was"),
     ("{rows: [{row: a}], overrides: [1]}", "sweep.overrides of the experiment mine must be a group of keys"),

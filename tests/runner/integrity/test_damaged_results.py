@@ -16,6 +16,7 @@ from runner import status, table, verify, wandb_sync
 from runner.files.tensor_files import write_tensors
 from runner.integrity.file_digest import KEY
 from runner.store import verification
+from runner.store.folder_digests import write_digests
 from runner.store.run_store import Store
 from tests.support.commands import Call, assert_left_out, finished, one, rows
 
@@ -232,6 +233,17 @@ def test_mistakes_are_refused_in_one_sentence(
     said = capsys.readouterr().err
     assert sentence in said
     assert len(said.splitlines()) == 1
+
+
+def test_verify_reads_records_by_the_digests_of_their_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "record" / "mine_smoke"
+    folder.mkdir(parents=True)
+    for name in ("table.csv", "manifest.json"):
+        (folder / name).write_text("{}")
+    write_digests(folder, ["table.csv", "manifest.json"])
+    assert verification.verify([tmp_path / "record"]).damaged == []
+    (folder / "table.csv").write_text("a,b")
+    assert verification.verify([tmp_path / "record"]).damaged == [folder / "table.csv"]
 
 
 @pytest.mark.parametrize("left", [0, 5, 4096], ids="{} bytes".format)

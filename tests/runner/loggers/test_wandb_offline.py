@@ -592,6 +592,20 @@ def test_any_runs_are_copied_by_conditions(tmp_path: Path, capsys: pytest.Captur
     assert f"None of the 3 runs under {tmp_path} fits seed=7: seed is 0, 1, 2." in capsys.readouterr().err
 
 
+def test_an_offline_copy_is_of_one_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of which it says so: ``wandb sync`` would send it there."""
+    root = f"output_root={tmp_path}"
+    assert run([*ONE, root]) == 0
+    for project in ("first", "second", "first"):
+        capsys.readouterr()
+        assert wandb_sync.main(["runs", "mode=offline", f"project={project}", root]) == 0
+        assert "Copied 1 run (offline); 0 runs are not done." in capsys.readouterr().out
+        (copy,) = copies(tmp_path)
+        assert read_back(copy)["run"].project == project
+    assert wandb_sync.main(["runs", "mode=offline", "project='no/name'", root]) != 0
+    assert copies(tmp_path) == [copy]
+
+
 def test_the_environment_is_honoured_and_keys_come_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,14 @@ def test_whole_numbers_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert [repr(value) for value in parameters["task.steps"]["values"]] == ["100", "1000"]
 
 
+def test_values_arrive_as_they_were_given(capsys: pytest.CaptureFixture[str]) -> None:
+    """W&B's agent writes null as None, which Hydra takes for a text."""
+    assert wandb_sweep.main(["checkpoint.steps=null,10", "compile=true,auto"]) == 0
+    parameters = yaml.safe_load(capsys.readouterr().out)["parameters"]
+    assert parameters["checkpoint.steps"] == {"values": ["null", 10]}
+    assert parameters["compile"] == {"values": [True, "auto"]}
+
+
 def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["task.chains=interval(1,5)", "sampler.step_size=interval(1,5)"]
     assert wandb_sweep.main([*words, "target=bernoulli4", "sampler=dmala"]) == 0

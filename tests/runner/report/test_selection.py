@@ -488,6 +488,16 @@ def test_the_data_set_that_a_model_learned_from_is_said() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "condition", ["sampler='gibbs','dmala'", "sampler='gibbs',dmala", 'sampler="gibbs","dmala"', "seed=[0,1]"]
+)
+def test_quoted_values_and_lists_of_seeds_are_conditions(store: Path, condition: str) -> None:
+    plain = {"seed=[0,1]": "seed=0,1"}.get(condition, "sampler=gibbs,dmala")
+    runs = stored_runs(store)
+    found = chosen_by([condition], runs)
+    assert found == chosen_by([plain], runs) != []
+
+
 def test_a_target_and_a_sampler_may_have_one_name() -> None:
     common = {"scale": "quick", "task": "sample"}
     runs = [

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from runner import table
+from runner.execution.storage_errors import StorageError
 from runner.report.page.kept_overrides import FILE, choosing, kept_overrides
 from runner.site.build import Report
 from runner.site.content.experiment_places import Place
 from runner.site.pages.making_command import judging, making, starting
+from runner.store.run_folder import RunFolder
 from tests.support.site.compare_page import compared
 from tests.support.site.html_page import HtmlPage, script_data
 from tests.support.site.own_experiments import compute, experiments
@@ -97,6 +100,66 @@ def test_a_page_whose_files_are_of_other_runs_says_so(stored: Stored) -> None:
     assert "differ from this page" not in stored.reported().text
 
 
+def test_a_table_that_was_edited_says_so(stored: Stored) -> None:
+    ids = compute(stored.root, stored.hydra, "one")
+    stored.rendered()
+    for run_id in ids:
+        shutil.rmtree(stored.root / "runs" / run_id)
+    assert "not as it was written" not in stored.reported().text
+    path = stored.root / "tables" / "one" / "smoke" / "table.md"
+    path.write_text(path.read_text().replace("±", "± 0"))
+    assert "is not as it was written: table.md." in stored.reported().text
+
+
+def test_a_run_that_cannot_be_read_now_leaves_the_others(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids, read = compute(stored.root, stored.hydra, "one"), RunFolder.config
+
+    def refused(folder: RunFolder) -> Any:
+        if folder.run_id == ids[0]:
+            raise StorageError("Permission is missing to read config.yaml.")
+        return read(folder)
+
+    monkeypatch.setattr(RunFolder, "config", refused)
+    made = Report(stored.root, stored.root / "report", stored.hydra)
+    made.build()
+    assert {run_id: run.status for run_id, run in made.index.runs.items()} == {
+        ids[0]: "unreadable",
+        ids[1]: "done",
+        ids[2]: "done",
+    }
+
+
+@pytest.mark.parametrize("content", ["table: [1, 2]", "table: {title: [}"])
+def test_an_experiment_that_cannot_be_read_leaves_the_others(stored: Stored, content: str) -> None:
+    (stored.conf / "experiment" / "broken.yaml").write_text(f"# @package _global_\n{content}\n")
+    compute(stored.root, stored.hydra, "one")
+    assert mean(stored.reported()) > 0
+    assert "broken" in stored.reported("index.html").text
+
+
+def test_pages_that_another_report_removed_are_made_again(stored: Stored) -> None:
+    (run_id, *_) = compute(stored.root, stored.hydra, "one")
+    made = Report(stored.root, stored.root / "report", stored.hydra)
+    made.build()
+    pages = [made.site.path / PAGE, made.site.path / "runs" / f"{run_id}.html"]
+    for page in pages:
+        page.unlink()
+    assert made.build().pages == 2
+    assert all(page.is_file() for page in pages)
+    assert made.build().pages == 0
+
+
+def test_a_dangling_link_beside_a_table_is_no_file_of_it(stored: Stored) -> None:
+    compute(stored.root, stored.hydra, "one")
+    stored.rendered()
+    tables = stored.root / "tables" / "one" / "smoke"
+    (tables / "gone.csv").symlink_to(tables / "nothing.csv")
+    (tables / "folder.csv").mkdir()
+    assert "table.csv" in stored.reported().text
+
+
 def test_a_table_without_its_runs_says_when_it_counted_them(stored: Stored) -> None:
     for run_id in compute(stored.root, stored.hydra, "one")[:2]:
         stored.rendered()
@@ -108,7 +171,14 @@ def test_a_table_without_its_runs_says_when_it_counted_them(stored: Stored) -> N
 
 
 def test_a_table_keeps_what_chose_its_runs_and_not_where_they_are(tmp_path: Path) -> None:
-    given = ["hydra.searchpath=[file:///x]", "scale=smoke", SEVEN, "++seed=0,1", "logger=wandb"]
+    given = [
+        "hydra.searchpath=[file:///x]",
+        "scale=smoke",
+        SEVEN,
+        "++seed=0,1",
+        "logger=wandb",
+        "data.root=/x",
+    ]
     kept = ["scale=smoke", SEVEN, "++seed=0,1"]
     assert choosing([*given, "++output_root=/x", "+hydra.launcher.n_jobs=2", "logger.mode=offline"]) == kept
     assert kept_overrides(tmp_path) is None

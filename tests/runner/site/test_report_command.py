@@ -107,9 +107,24 @@ def test_the_served_report_says_when_a_page_was_changed(address: str) -> None:
         assert answer.headers["Last-Modified"]
         assert "rungwise_live=1" in answer.headers["Set-Cookie"]
         assert b"Experiments" in answer.read()
-    for hidden in (INDEX, MARKER, "../outputs"):
+    for hidden in (INDEX, MARKER, "../outputs", "a%00b"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{address}/{hidden}")
+
+
+def test_a_page_that_is_closed_while_it_is_sent_is_no_error(
+    empty: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = server_of(empty, 0)
+    for error in (ConnectionResetError("reset by peer"), KeyError("a fault")):
+        try:
+            raise error
+        except (ConnectionError, KeyError):
+            server.handle_error(None, ("127.0.0.1", 1))  # type: ignore[arg-type]
+    server.server_close()
+    said = capsys.readouterr().err
+    assert "KeyError: 'a fault'" in said
+    assert "ConnectionResetError" not in said
 
 
 def test_a_port_in_use_is_one_sentence(empty: Report) -> None:

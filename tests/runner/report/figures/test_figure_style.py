@@ -22,6 +22,7 @@ from metrics.inference.few_seeds import interval
 from runner.problem.metric_directions import metric_class
 from runner.report.draw_figures import draw_figure, write_figures
 from runner.report.figures.labels.broken_lines import break_line
+from runner.report.figures.labels.dollar_signs import show_dollars
 from runner.report.figures.labels.fitting import fit_labels
 from runner.report.figures.labels.tick_labels import label_ticks, label_values
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
@@ -163,6 +164,25 @@ def test_titles_neither_meet_nor_leave_the_page(title: str, broken: bool) -> Non
     assert boxes[0].x0 >= 0
     assert boxes[-1].x1 <= page.bbox.width
     assert max(box.y1 for box in boxes) <= page.bbox.height
+    pyplot.close(page)
+
+
+@pytest.mark.parametrize("text", ["b $ $", "from $5 to $6", "a$_$"])
+def test_dollar_signs_are_no_formulas(text: str) -> None:
+    """An odd pair stopped the table; an even one was set as a formula."""
+    with pyplot.rc_context(RC):
+        page, ax = pyplot.subplots(figsize=(4.5, 2), layout="constrained")
+    ax.plot([1, 100], [0, 1], label=text)
+    ax.set(xscale="log", title=text, xlabel=text)
+    ax.set_yticks([0, 1], [text, "b"])
+    page.legend()
+    show_dollars(page)
+    fit_labels(page)
+    page.draw_without_rendering()
+    shown = [ax.title, ax.xaxis.label, ax.get_yticklabels()[0], *page.legends[0].get_texts()]
+    assert [each.get_text() for each in shown] == [text] * 4
+    assert not any(each.get_parse_math() for each in shown)
+    assert ax.get_xticklabels()[0].get_parse_math()
     pyplot.close(page)
 
 

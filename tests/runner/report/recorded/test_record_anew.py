@@ -87,6 +87,8 @@ def test_a_part_does_not_take_the_place_of_the_whole_table(
     assert f"The record {RECORD} has {lacks}, which this table lacks" in said.err
     assert "scale.name=smoke-PART records" in said.err
     assert content(RECORD) == before
+    assert command(*words, "scale.name=smoke_part", "--record") == 2
+    assert "scale.name=smoke_part was given; scale.name=smoke-part is." in capsys.readouterr().err
     assert command(*words, "scale.name=smoke-part", "--record") == 0
     assert content(RECORD) == before
     (RECORD / "table.csv").unlink()
