@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -25,6 +26,11 @@ EXAMPLES = (1.0, *(2.0 ** (sign * power) for power in range(1, 21) for sign in (
 def takes_step_size(cls: type[Kernel]) -> bool:
     """Whether the constructor takes a step size (`Kernel.step_name`) that can differ from chain to chain."""
     return cls.tensor_step_size and cls.step_name in inspect.signature(cls).parameters
+
+
+@functools.cache
+def _arguments(cls: type[Kernel]) -> tuple[str, ...]:
+    return tuple(inspect.signature(cls).parameters)
 
 
 def first_built(at: Callable[[float], Kernel]) -> Kernel:
@@ -54,7 +60,7 @@ def family_of(kernel: Kernel) -> KernelFamily:
         ValueError: if it does not keep one of them.
     """
     cls: Any = type(kernel)
-    others = [name for name in inspect.signature(cls).parameters if name != cls.step_name]
+    others = [name for name in _arguments(cls) if name != cls.step_name]
     for name in others:
         if not hasattr(kernel, name):
             raise ValueError(
@@ -68,6 +74,20 @@ def family_of(kernel: Kernel) -> KernelFamily:
         return same
 
     return at
+
+
+@runtime_checkable
+class Resizable(Protocol):
+    """A kernel of which more than the step size follows from all the sizes that it may have."""
+
+    def resized(self, step_size: Tensor) -> Kernel:
+        """The same kernel with some of the step sizes that it was built with."""
+        ...
+
+
+def resized(kernel: Kernel, step_sizes: Tensor) -> Kernel:
+    """`kernel`, which was built with every size that chains may have, with those that they have now."""
+    return kernel.resized(step_sizes) if isinstance(kernel, Resizable) else family_of(kernel)(step_sizes)
 
 
 def require_family(kernel: Kernel) -> None:
@@ -97,6 +117,8 @@ def ladder_step_sizes(
     """
     if given is None:
         return None
+    if hasattr(given, "tolist") and not isinstance(given, Tensor):
+        given = given.tolist()  # an array
     cls = type(kernel)
     check_ladder_sizes(given, rungs, cls.__name__, takes=takes_step_size(cls), words=words)
     if isinstance(given, str):

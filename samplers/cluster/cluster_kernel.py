@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from samplers.cluster.components import components
+from samplers.inverse_temperatures import tempered_log_prob
 from samplers.kernel import Info, Kernel, NotEnumerableError, State, evaluate
 from samplers.proposals.draws.places import whole_numbers
 from targets.randomness import Generator, uniform
@@ -126,7 +127,7 @@ class ClusterKernel(Kernel):
         for choice in choices:
             chances = self._bond_chances(space, terms, levels, choice, _like(beta, source))
             for listed in itertools.product((False, True), repeat=len(terms.edges)):
-                active = torch.tensor(listed, device=chances.device).expand(chances.shape)
+                active = torch.tensor(listed, dtype=torch.bool, device=chances.device).expand(chances.shape)
                 share = torch.where(active, chances, 1.0 - chances).prod(-1)
                 if not bool(share.any()):
                     continue
@@ -161,7 +162,7 @@ def _clusters(terms: PairwiseTerms, levels: Tensor, choice: Choice, active: Tens
     a, b = choice.levels
     swapped = torch.where(levels == a, b, torch.where(levels == b, a, levels))
     label = components(terms.edges, active, levels.shape[-1])
-    field = beta.unsqueeze(-1) * terms.field
+    field = tempered_log_prob(terms.field, beta.unsqueeze(-1))
     return Clusters(levels, swapped, label, choice.site, field.expand(*levels.shape, -1))
 
 

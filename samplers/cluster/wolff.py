@@ -52,5 +52,6 @@ class Wolff(ClusterKernel):
 def _proposed(clusters: Clusters) -> tuple[Tensor, Tensor]:
     """Which sites are of the cluster, and the acceptance of their exchange."""
     inside = clusters.label == clusters.label.gather(-1, clusters.site)
-    gain = (clusters.gain(clusters.swapped) * inside).sum(-1)
+    # A site outside may have no density at the other level.
+    gain = torch.where(inside, clusters.gain(clusters.swapped), 0.0).sum(-1)
     return inside, gain.clamp(max=0.0).exp()

@@ -92,7 +92,11 @@ class TracedStep:
         self._run: Callable[..., Sequence[Tensor]] = self.graph
         self._step, self._overwrites = step, False
         # A value that left the tensors was one number in the trace and would be that for ever.
-        if self._differing(1) > FEW:
+        try:
+            differs = self._differing(1) > FEW
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise NotCompiledError(f"{who}: {first_line(error)}") from error
+        if differs:
             raise NotCompiledError(f"{who}: it computes with NumPy, or on the host otherwise")
 
     def _differing(self, ahead: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 from torch import Tensor
@@ -18,8 +19,9 @@ class PAS(PathKernel):
     """Makes a path of single moves of random length, about `radius` on average, and accepts it as a whole.
 
     The length is 1 + floor((2 R - 1) u) with u uniform on [0, 1): for a whole number R uniform on
-    1 .. 2 R - 1, and otherwise in between, so that R can be tuned. It does not depend on the state. Lengths
-    above the dimension are set to it, which lowers the mean where 2 R - 1 exceeds it.
+    1 .. 2 R - 1, and otherwise in between, so that R can be tuned; its mean is R where 2 R is a whole number,
+    and else at most 0.09 above. It does not depend on the state. Lengths above the dimension are set to it,
+    which lowers the mean where 2 R - 1 exceeds it.
 
     Spaces: binary, ordinal, categorical.
     Cost: one gradient.
@@ -27,8 +29,7 @@ class PAS(PathKernel):
         Algorithm 1. The paths of DISCS (`PAFSNoReplacement`) all have the rounded radius.
 
     Args:
-        radius: R, the mean number of moves of a path before that cut, from 1 to the dimension; a number, or a
-            tensor that broadcasts over the batch axes.
+        radius: R, from 1 to the dimension; a number, or a tensor that broadcasts over the batch axes.
         replacement: whether a coordinate may move more than once in a path.
         balancing_function: g: ``sqrt``, ``barker``, ``min``, ``max``, or the path of a function.
         differences: ``exact``, ``gradient``, or ``auto``: exact where the target has them.
@@ -51,6 +52,15 @@ class PAS(PathKernel):
             self._smallest, self._largest = float(radii.min()), float(radii.max())
         if self._smallest < 1.0:
             raise ValueError(f"radius must be a number of at least 1, {self._smallest:g} was given")
+
+    def resized(self, radius: Tensor) -> PAS:
+        """The same kernel with some of the radii that it was built with: the longest path stays.
+
+        How many random numbers a step draws then depends neither on where chains stand nor on their company.
+        """
+        other = copy.copy(self)
+        other.radius = radius
+        return other
 
     def step_size_range(self, target: Target) -> tuple[float, float]:
         return 1.0, float(target.space.d)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from samplers.kernel import Info, Kernel, State
-from samplers.kernel_family import family_of, ladder_step_sizes
+from samplers.kernel_family import family_of, ladder_step_sizes, resized
 from samplers.tempering.annealing_schedule import annealing_schedule
 from samplers.tempering.around_kernel import AroundKernel
 from targets.randomness import Generator
@@ -58,22 +58,16 @@ class SimulatedAnnealing(AroundKernel):
     ) -> None:
         super().__init__(kernel)
         self.betas = annealing_schedule(steps, schedule, hottest, coldest)
-        sizes = ladder_step_sizes(
-            kernel, step_size, len(step_size) if isinstance(step_size, Sequence) else None
-        )
+        several = isinstance(step_size, Sequence) or getattr(step_size, "ndim", 0) == 1
+        sizes = ladder_step_sizes(kernel, step_size, len(step_size) if several else None)  # type: ignore[arg-type]
         self.step_sizes = None if sizes is None else _along(sizes, steps)
-        self.family = None if sizes is None else family_of(kernel)
-
-    def to(self, like: Tensor) -> SimulatedAnnealing:
-        moved = super().to(like)
-        moved.family = None if moved.step_sizes is None else family_of(moved.base)
-        return moved
+        self.whole = None if self.step_sizes is None else family_of(kernel)(self.step_sizes)
 
     def at(self, position: Tensor) -> Kernel:
         """The kernel with the step size at a place of the schedule, an int64 scalar."""
-        if self.step_sizes is None or self.family is None:
+        if self.step_sizes is None or self.whole is None:
             return self.base
-        return self.family(self.step_sizes.gather(0, position))
+        return resized(self.whole, self.step_sizes.gather(0, position))
 
     def init(self, target: Target, theta: Tensor, beta: Tensor) -> State:
         start = torch.zeros((), dtype=torch.int64, device=theta.device)

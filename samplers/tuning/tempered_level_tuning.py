@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,12 @@ from samplers.hyperparameters import AUTO, STMH, decreasing_ladder, is_word, mov
 from samplers.kernel import Kernel
 from samplers.kernel_family import check_step_sizes, require_family
 from samplers.pilot_run import PilotRun, Steps
-from samplers.tempering.simulated.partition_functions import PartitionFunctions, PartitionPilot, inductive
+from samplers.tempering.simulated.partition_functions import (
+    CREDIBLE,
+    PartitionFunctions,
+    PartitionPilot,
+    inductive,
+)
 from samplers.tempering.simulated.simulated_tempering import (
     SimulatedTempering,
     check_log_partition,
@@ -25,7 +31,7 @@ from samplers.tuning.pilots.ladder_rounds import LadderWanted, tune_ladder
 from samplers.tuning.pilots.shortfall import joined
 from samplers.tuning.pilots.step_size import tune_rungs
 from samplers.tuning.tempered_ladder import planned_steps
-from samplers.tuning.tunable import Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
+from samplers.tuning.tunable import WARNINGS, Settings, Tunable, TuningResult, inner_kernel, wrapper_step_size
 from targets.checks import one_of, whole_number
 from targets.spaces import Real
 from targets.target import Target
@@ -141,10 +147,22 @@ class LevelSettings(Settings):
             chain = self._chain(betas, numbers["step_size"]).to(target.like())
             estimates = yield from PARTITIONS[self.partition](run, chain, self.pilot or PartitionPilot())
             numbers["log_partition"] = estimates.log_partition
-            report |= estimates.report()
+            report = joined(report, estimates.report() | uneven_weights(estimates))
             evaluations += estimates.evaluations
         return TuningResult(numbers, evaluations, report)
 
     def _chain(self, betas: list[float], step_size: Any) -> SimulatedTempering:
         """With partition functions that are still to be found."""
         return SimulatedTempering(self.base, betas, [0.0] * len(betas), self.rate, step_size)
+
+
+def uneven_weights(estimates: PartitionFunctions) -> dict[str, Any]:
+    """A warning where log Z of a level rests on too few effective draws; empty where it does not."""
+    fewest = min(estimates.effective[:-1], default=math.inf)
+    if fewest >= CREDIBLE:
+        return {}
+    sentence = (
+        f"log Z of a level rests on no more than {fewest:.0f} independent draws and may be off by nats; "
+        "give a longer ladder, whose levels are nearer to each other, or a larger tuning.effort"
+    )
+    return {WARNINGS: [sentence]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -41,7 +42,7 @@ class Geometry:
         if self.geometry not in DIMENSIONS:
             whole_number("size", self.size, 2)
             _check_degree(self.degree, int(self.size))  # type: ignore[arg-type]
-        elif isinstance(self.size, int):
+        elif isinstance(self.size, Integral):
             whole_number("size", self.size, 2)
         else:
             dimensions = DIMENSIONS[self.geometry]
@@ -56,9 +57,9 @@ class Geometry:
     @property
     def sides(self) -> tuple[int, ...]:
         """Sites along each side of a lattice; of a random graph, all of them."""
-        if isinstance(self.size, int):
-            return (self.size,) * DIMENSIONS.get(self.geometry, 1)
-        return tuple(self.size)
+        if isinstance(self.size, Sequence):
+            return tuple(map(int, self.size))
+        return (int(self.size),) * DIMENSIONS.get(self.geometry, 1)
 
     def interactions(self, coupling: float, disorder: str = "none") -> Interactions:
         """The edges with their couplings, in float64.

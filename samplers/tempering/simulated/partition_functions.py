@@ -34,6 +34,9 @@ FEWEST_STEPS = 20
 FEWEST = 2.0
 """Effective draws below which an estimate is refused."""
 
+CREDIBLE = 50.0
+"""Effective draws below which no interval is stated: weights so uneven are too often all on one side."""
+
 
 @dataclass(frozen=True)
 class PartitionPilot:
@@ -98,11 +101,12 @@ class PartitionFunctions:
         """What a reader of the run may want to know, fit for JSON.
 
         An interval is stated only after burn-ins: it does not see what is left of where chains started. Where
-        a round was too short to measure an autocorrelation time, which stands as None, there is none either.
+        a round was too short to measure an autocorrelation time, which stands as None, there is none either,
+        nor where the estimate of a level rests on fewer than `CREDIBLE` effective draws.
         """
         times = [time if math.isfinite(time) else None for time in self.autocorrelation_time]
         rounds = {"partition_burn_in": list(self.burn_in), "partition_autocorrelation_time": times}
-        if None not in times:
+        if None not in times and min(self.effective[:-1], default=math.inf) >= CREDIBLE:
             rounds |= {"log_partition_interval": [list(pair) for pair in self.interval()]}
         return {
             "partition_effective_sample_size": self.effective[:-1],

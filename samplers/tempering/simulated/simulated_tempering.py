@@ -13,7 +13,7 @@ from torch import Tensor
 from samplers.choice import choose
 from samplers.hyperparameters import AUTO, move_rate
 from samplers.kernel import Info, Kernel, State
-from samplers.kernel_family import family_of, rung_step_sizes
+from samplers.kernel_family import family_of, resized, rung_step_sizes
 from samplers.tempering.around_kernel import AroundKernel
 from samplers.tempering.ladder import check_ladder, require_proper
 from samplers.tempering.path import TemperedPath
@@ -76,7 +76,7 @@ class SimulatedTempering(AroundKernel):
         if self.step_sizes is not None:
             self.step_sizes = self.step_sizes.expand(self.levels)
         self.log_partition = check_log_partition(log_partition, self.levels)
-        self.family = None if self.step_sizes is None else family_of(kernel)
+        self.whole = None if self.step_sizes is None else family_of(kernel)(self.step_sizes)
 
     @property
     def levels(self) -> int:
@@ -86,11 +86,6 @@ class SimulatedTempering(AroundKernel):
     def check(self, target: Target) -> None:
         super().check(target)
         require_proper(target, self.betas)
-
-    def to(self, like: Tensor) -> SimulatedTempering:
-        moved = super().to(like)
-        moved.family = None if moved.step_sizes is None else family_of(moved.base)
-        return moved
 
     def hottest(self, levels: int) -> SimulatedTempering:
         """The chain on the `levels` hottest levels only; its level 0 is the coldest of those."""
@@ -107,9 +102,9 @@ class SimulatedTempering(AroundKernel):
 
     def at(self, level: Tensor) -> Kernel:
         """The kernel with the step sizes of the levels ``(*batch)`` at which the chains stand."""
-        if self.step_sizes is None or self.family is None:
+        if self.step_sizes is None or self.whole is None:
             return self.base
-        return self.family(self.step_sizes[level])
+        return resized(self.whole, self.step_sizes[level])
 
     def log_acceptance(self, log_prob: Tensor, level: Tensor, proposed: Tensor, beta: Tensor) -> Tensor:
         """log min(1, p(j, theta) / p(i, theta)) of a move from level i to j, shape ``(*batch)``.

@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Sequence
 
 import networkx
 import pytest
 import torch
 
+from metrics.enumeration.transition_matrix import tempered_probabilities
 from samplers import Kernel, SwendsenWang, Wolff
 from samplers.cluster.components import components, hooked_components
 from samplers.kernel import NotEnumerableError
-from targets import Bernoulli4, Ising, Potts, Real
+from targets import Bernoulli4, Binary, Discrete, Ising, Ordinal, Potts, Real, Target
 from targets.exact_moments import energy_moments
 from targets.function_target import FunctionTarget
+from targets.target import PairwiseTerms
 from tests.support.checks import invariance
 from tests.support.steps.no_host_sync import NoHostSync
 from tests.support.steps.stepping import ONE, seeded, started, walked
@@ -120,3 +123,47 @@ def test_energy_of_a_large_lattice_is_kaufmans(name: str, coupling: float) -> No
     assert abs(float(total.mean()) - wanted) <= 4 * error
     # Not a test that any energy passes: the standard error is small beside the energy.
     assert error <= 0.01 * wanted
+
+
+class Pairs(Target):
+    """Coordinates in a row with couplings of 1, and a field that forbids one level to the first of them."""
+
+    def __init__(self, space: Discrete, forbidden: int, edges: Sequence[tuple[int, int]]) -> None:
+        super().__init__()
+        self.space, self.constrained = space, True
+        field = torch.zeros(space.d, space.levels, dtype=torch.float64)
+        field[0, forbidden] = -torch.inf
+        ends = torch.tensor(edges, dtype=torch.int64).reshape(-1, 2)
+        self.terms = PairwiseTerms(ends, torch.ones(len(edges)).double(), field, torch.zeros(()).double())
+
+    def pairwise_terms(self) -> PairwiseTerms:
+        return self.terms
+
+    def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
+        levels, (one, other) = self.space.to_levels(theta), self.terms.edges.unbind(-1)
+        agree = (levels[..., one] == levels[..., other]).double().sum(-1)
+        field = self.terms.field.expand(*levels.shape, -1).gather(-1, levels.unsqueeze(-1))
+        return agree + field.squeeze(-1).sum(-1)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.4, 0.0])
+@pytest.mark.parametrize("kernel", [SwendsenWang(), Wolff()])
+def test_a_forbidden_level_is_left_alone(kernel: Kernel, beta: float) -> None:
+    """As of a boundary spin that is held; such fields are minus infinity, of which 0 times is NaN."""
+    rows = [(0, 1), (1, 2), (2, 3)]
+    for target in (Pairs(Binary(4), 0, rows), Pairs(Ordinal(3, 3), 2, rows[:2])):
+        top = float(target.space.levels - 2) if target.space.levels > 2 else 1.0
+        theta = torch.full((1, 2000, target.space.d), top, dtype=torch.float64)
+        one = torch.as_tensor(beta, dtype=torch.float64)
+        state, info = walked(kernel, target, kernel.init(target, theta, one), 60, seeded(2), beta=one)
+        assert bool(info.acceptance.isfinite().all())
+        assert bool(state.log_prob.isfinite().all())
+        counts = torch.bincount(target.space.index(state.theta).flatten(), minlength=target.space.size)
+        wanted = tempered_probabilities(target, beta)
+        assert 0.5 * (counts / 2000 - wanted).abs().sum() < 0.06
+
+
+def test_a_graph_without_edges_is_enumerated() -> None:
+    target = Pairs(Binary(2), 0, [])
+    target.terms.field.copy_(torch.tensor([[0.0, 0.3], [0.5, 0.0]]))
+    assert invariance(SwendsenWang(), target, 1.0) <= 1e-12

@@ -6,6 +6,7 @@ import copy
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -17,7 +18,19 @@ from metrics.enumeration.tempered_transition import (
 )
 from metrics.enumeration.transition_matrix import invariance_error, stationary, total_variation
 from runner.tools.exactness.small_tours import SmallTours
-from samplers import DMALA, DULA, ULA, Gibbs, Kernel, ParallelTempering, RBMGibbs, Swaps, TourSwap
+from samplers import (
+    DMALA,
+    DULA,
+    ULA,
+    Gibbs,
+    Kernel,
+    ParallelTempering,
+    RBMGibbs,
+    SimulatedAnnealing,
+    SimulatedTempering,
+    Swaps,
+    TourSwap,
+)
 from samplers.tempering.swaps.swap_pairings import PAIRINGS
 from samplers.tempering.swaps.swap_round import SwapMemory
 from samplers.tempering.swaps.swap_rules import Rungs
@@ -211,3 +224,15 @@ def test_history_exact_is_refused_where_its_flow_is_another(kernel: Kernel) -> N
 def test_swaps_that_are_none_are_refused(given: Any, said: str) -> None:
     with pytest.raises(TypeError, match=rf"swap must be a samplers.Swaps such as .*, {said} was given"):
         ParallelTempering(DMALA(1.0), [1.0, 0.5], swap=given)
+
+
+@pytest.mark.parametrize("tempered", [ParallelTempering, SimulatedTempering, SimulatedAnnealing])
+def test_step_sizes_may_be_an_array(tempered: type[Kernel]) -> None:
+    sizes = np.array([0.1, 0.2])
+    given: dict[type[Kernel], tuple[object, ...]] = {
+        ParallelTempering: ([1.0, 0.5],),
+        SimulatedTempering: ([1.0, 0.5], [0.0, 0.0]),
+        SimulatedAnnealing: (2,),
+    }
+    found = tempered(DMALA(0.3), *given[tempered], step_size=sizes)  # type: ignore[call-arg]
+    assert found.step_sizes.tolist() == pytest.approx(sizes)  # type: ignore[attr-defined]

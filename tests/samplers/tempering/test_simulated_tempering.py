@@ -12,18 +12,23 @@ from runner.files.checkpoint import from_plain, to_plain
 from samplers import (
     DMALA,
     DULA,
+    PAS,
     GaussianWalk,
     Gibbs,
     Kernel,
     MetropolisHastings,
     ParallelTempering,
     RandomWalk,
+    SimulatedAnnealing,
     SimulatedTempering,
     State,
 )
+from samplers.compiling.counter_streams import CounterStreams
+from samplers.compiling.traced_step import TracedStep
 from samplers.proposals.discrete_langevin import LangevinProposal
 from samplers.tempering.simulated.simulated_tempering import LEVEL
 from targets import Binary, GaussianMixture, Ordinal, Streams
+from targets.synthetic.independent import IndependentBits
 from tests.support.checks import dkw_band, largest_gap
 from tests.support.steps.counting_walk import CountingWalk, require_counted
 from tests.support.steps.stepping import ONE, seeded, walked
@@ -189,3 +194,41 @@ def test_a_run_resumed_from_its_checkpoint_ends_where_an_unbroken_one_does() -> 
     assert torch.equal(resumed.theta, unbroken.theta)
     assert torch.equal(resumed.aux[LEVEL], unbroken.aux[LEVEL])
     assert not torch.equal(unbroken.aux[LEVEL], state.aux[LEVEL])
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_paths_of_a_seed_do_not_depend_on_the_levels_of_others(replacement: bool) -> None:
+    """The longest radius decides how many random numbers a step draws."""
+    target = IndependentBits(64)
+    kernel, ladder = PAS(1.0, replacement=replacement), [1.0, 0.5, 0.1]
+    log_partition = [float(target.log_partition(beta)) for beta in ladder]
+    sampler = SimulatedTempering(kernel, ladder, log_partition, 0.5, [1.0, 2.0, 5.0])
+    walks = {}
+    for seeds in ((3,), (3, 4)):
+        state = sampler.start(target, torch.zeros(len(seeds), 2, 64).double(), ONE, Streams(seeds, "start"))
+        walks[seeds] = walked(sampler, target, state, 40, Streams(seeds, "chain"))[0]
+    alone, beside = walks.values()
+    assert torch.equal(alone.theta[0], beside.theta[0])
+    assert torch.equal(alone.aux[LEVEL][0], beside.aux[LEVEL][0])
+    assert len(beside.aux[LEVEL].unique()) > 1
+
+
+@pytest.mark.parametrize("annealed", [True, False])
+def test_traced_paths_have_the_radius_of_where_chains_are_now(annealed: bool) -> None:
+    """The trace is made where all chains are hot, with a smaller radius."""
+    target, one = IndependentBits(64).float(), torch.ones(())
+    sizes = [1.0, 6.0] if annealed else [6.0, 1.0]
+    around = (
+        SimulatedAnnealing(PAS(1.0), 20, step_size=sizes)
+        if annealed
+        else SimulatedTempering(PAS(1.0), [1.0, 0.1], [0.0, -10.0], 0.5, sizes)
+    )
+    kernel = around.to(one)
+    streams = CounterStreams([0], "chain")
+    state = kernel.start(target, target.initial((1, 200), streams), one, streams)
+    traced = TracedStep(kernel, target, state, one, streams)
+    jumps = []
+    for _ in range(60):
+        state, info = traced(state)
+        jumps.append(float(info.jump.max()))
+    assert max(jumps) > 6.0

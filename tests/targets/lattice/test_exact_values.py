@@ -55,6 +55,24 @@ def test_kaufmans_formula_sums_over_all_states(sides: tuple[int, int], coupling:
     assert float(kaufman_log_partition(scalar(coupling), sides)) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.parametrize("sides", [(3, 3), (2, 5), (2, 2)])
+@pytest.mark.parametrize("beta", [0.0, 1e-12, 1e-5, 1e-3])
+def test_kaufmans_formula_has_the_moments_of_hot_lattices(sides: tuple[int, int], beta: float) -> None:
+    target = Ising(size=list(sides), coupling=0.4)
+    energy = target.log_prob(target.space.states())
+    weights = (beta * energy).softmax(-1)
+    mean = float(weights @ energy)
+    variance = float(weights @ (energy - mean).square())
+
+    scale = scalar(beta).requires_grad_()
+    value = kaufman_log_partition(scale * 0.4, sides)
+    (slope,) = torch.autograd.grad(value, scale, create_graph=True)
+    (curve,) = torch.autograd.grad(slope, scale)
+    assert value.item() == pytest.approx(float((beta * energy).logsumexp(-1)), abs=1e-10)
+    assert slope.item() == pytest.approx(mean, rel=1e-4, abs=1e-12)
+    assert float(curve) == pytest.approx(variance, rel=1e-4)
+
+
 @pytest.mark.parametrize("size", [[4, 20], [20, 4]])
 def test_kaufmans_formula_and_transfer_matrices_agree_on_a_strip(size: list[int]) -> None:
     target = Ising(size=size, coupling=0.42)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 
@@ -259,3 +260,9 @@ def test_what_is_too_strong_for_float64_is_refused_and_not_minus_infinity() -> N
     narrow = Ising("square", [9, 3], coupling=-400.0)
     with pytest.raises(ValueError, match=r"^an exact draw by transfer matrices needs weaker couplings"):
         narrow.sample((1, 2), Streams([0], "chain"))
+
+
+def test_sizes_may_be_numbers_of_numpy() -> None:
+    assert Ising(size=np.int64(4)).space.d == 16
+    assert Ising(size=[np.int64(2), 3]).space.d == 6
+    assert Ising("random", np.int64(6), degree=3).space.d == 6
