@@ -200,12 +200,12 @@ def test_a_run_resumed_from_its_checkpoint_ends_where_an_unbroken_one_does() -> 
 def test_paths_of_a_seed_do_not_depend_on_the_levels_of_others(replacement: bool) -> None:
     """The longest radius decides how many random numbers a step draws."""
     target = IndependentBits(64)
-    kernel, ladder = PAS(1.0, replacement=replacement), [1.0, 0.5, 0.1]
+    kernel, ladder = PAS(1.0, replacement=replacement), [1.0, 0.9, 0.8]
     log_partition = [float(target.log_partition(beta)) for beta in ladder]
     sampler = SimulatedTempering(kernel, ladder, log_partition, 0.5, [1.0, 2.0, 5.0])
     walks = {}
     for seeds in ((3,), (3, 4)):
-        state = sampler.start(target, torch.zeros(len(seeds), 2, 64).double(), ONE, Streams(seeds, "start"))
+        state = sampler.start(target, torch.zeros(len(seeds), 10, 64).double(), ONE, Streams(seeds, "start"))
         walks[seeds] = walked(sampler, target, state, 40, Streams(seeds, "chain"))[0]
     alone, beside = walks.values()
     assert torch.equal(alone.theta[0], beside.theta[0])
