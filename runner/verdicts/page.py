@@ -47,11 +47,12 @@ A published number gets the first of these that fits:
 
 A verdict from fewer runs than the sweep of its record has says in *why* of how many it is.
 
-The record at `paper` is taken where it has the number, else `quick`. Of several statistics of ours beside a
-published number the one that differs in the fewest things is taken, then the first in `protocols.yaml`; the
-column *why* has the verdicts of the others. *At the budget* counts the numbers that we measured at the
-published budget or at one of which `protocols.yaml` says why it is as good. Settings are the numbers of
-deviations and open points on the page "The papers' settings" (`docs/papers/settings.md`).
+The record at `paper` is taken where it has the number, else `quick`; where parts of a record both have it,
+the one of more runs. Of several statistics of ours beside a published number the one that differs in the
+fewest things is taken, then the first in `protocols.yaml`; the column *why* has the verdicts of the others.
+*At the budget* counts the numbers that we measured at the published budget or at one of which
+`protocols.yaml` says why it is as good. Settings are the numbers of deviations and open points on the page
+"The papers' settings" (`docs/papers/settings.md`).
 
 **Order of rows.** Two rows are compared within one record and the parts recorded beside it. Of several
 records that have both, it is the one that differs least from the published protocol, `paper` before `quick`.

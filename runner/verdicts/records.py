@@ -129,8 +129,17 @@ def _folders(root: Path, experiment: str, scale: str) -> list[Path]:
 
 
 def _joined(whole: Record, part: Record) -> Record:
-    """`whole` with the numbers that it lacks and `part` has."""
-    return replace(whole, numbers={**part.numbers, **whole.numbers}, void=whole.void | part.void)
+    """`whole` with the numbers that it lacks and `part` has, or that `part` has of more runs."""
+    numbers = dict(whole.numbers)
+    for place, one in part.numbers.items():
+        if place not in numbers or _runs(one) > _runs(numbers[place]):
+            numbers[place] = one
+    return replace(whole, numbers=numbers, void=whole.void | part.void)
+
+
+def _runs(one: Measured) -> int:
+    """How many runs with a value a number is of."""
+    return 0 if one.interval is None else one.interval.n
 
 
 def read_record(folder: Path, experiment: str, scale: str) -> Record:

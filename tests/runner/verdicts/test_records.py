@@ -190,6 +190,19 @@ def test_a_part_fills_what_the_record_beside_it_lacks(root: Path) -> None:
     assert set(folders.values()) == {whole.name}
 
 
+def test_of_two_parts_with_a_number_that_of_more_runs_is_taken() -> None:
+    """The rows of Adult were measured on two machines, one of them with fewer seeds."""
+    (found,) = [
+        record
+        for record in read_records(RECORD, ["edlp_table3"]).found
+        if record.scale == "paper" and not record.changed
+    ]
+    rows = found.rows("Adult", "train_minus_mse_all_steps")
+    sizes = {row: one.interval.n for row, one in rows.items() if one.interval is not None}
+    assert (sizes["DULA"], sizes["DMALA"]) == (10, 24)
+    assert rows["DULA"].folder == rows["EDULA"].folder
+
+
 def test_a_part_under_another_name_than_its_own_is_refused(root: Path) -> None:
     shutil.copytree(root / "record" / "pt_table1_paper", root / "record" / "pt_table1_paper-dmala")
     records = read_records(root / "record", HELD)
