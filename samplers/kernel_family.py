@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -76,18 +76,13 @@ def family_of(kernel: Kernel) -> KernelFamily:
     return at
 
 
-@runtime_checkable
-class Resizable(Protocol):
-    """A kernel of which more than the step size follows from all the sizes that it may have."""
-
-    def resized(self, step_size: Tensor) -> Kernel:
-        """The same kernel with some of the step sizes that it was built with."""
-        ...
-
-
 def resized(kernel: Kernel, step_sizes: Tensor) -> Kernel:
-    """`kernel`, which was built with every size that chains may have, with those that they have now."""
-    return kernel.resized(step_sizes) if isinstance(kernel, Resizable) else family_of(kernel)(step_sizes)
+    """`kernel`, which was built with every size that chains may have, with those that they have now.
+
+    Its method `resized`, if it has one, keeps what follows from all the sizes.
+    """
+    own: KernelFamily | None = getattr(kernel, "resized", None)
+    return (own or family_of(kernel))(step_sizes)
 
 
 def require_family(kernel: Kernel) -> None:

@@ -86,7 +86,7 @@ def run_chains(
     draws, log_prob, acceptance, evaluations, infos = [], [], [], [], []
     # In its own dtype a half's sum would stand still at 2048 steps.
     spent, accepted = 0, like.new_zeros(chains, dtype=torch.float64)
-    burnt = on_rungs = accepted
+    burnt, on_rungs = accepted, torch.zeros_like(accepted)
     for number in range(1, steps + 1):
         state, info = step(state)
         if info.level is not None:
@@ -94,7 +94,7 @@ def run_chains(
         spent += info.evaluations
         accepted += info.acceptance[0]
         if info.rungs is not None:
-            on_rungs = on_rungs + info.rungs[:, 0].sum(0)
+            on_rungs += info.rungs[:, 0].sum(0)
         since = number - burn_in
         if since <= 0 or since % thin:
             if since == 0:

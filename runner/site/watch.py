@@ -61,17 +61,24 @@ def server_of(report: Report, port: int) -> ThreadingHTTPServer:
         raise UserError(f"--port {port} {why}; name another one, or 0 for any that is free.") from error
 
 
-def _look(report: Report) -> None:
-    """Brings the report up to date, and waits; what a sweep is just replacing is read the next time."""
-    start = time.monotonic()
+def _look(report: Report, said: str = "") -> str:
+    """Brings the report up to date, and waits; what a sweep is just replacing is read the next time.
+
+    Returns:
+        Why it could not be, in a sentence that is printed unless it is `said` already; nothing if it could.
+    """
+    start, why = time.monotonic(), ""
     try:
         report.build()
     except FileNotFoundError:
         pass
     except (OSError, UserError) as error:
-        warn(f"the report is not up to date: {one_sentence(error)}")
+        why = f"the report is not up to date: {one_sentence(error)}"
+        if why != said:
+            warn(why)
     taken = time.monotonic() - start
     time.sleep(min(max(EVERY_SECONDS, taken / SHARE), LATEST_SECONDS))
+    return why
 
 
 def watch(report: Report, port: int) -> int:
@@ -81,9 +88,10 @@ def watch(report: Report, port: int) -> int:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     print(f"http://{HOST}:{server.server_port}/ is kept up to date; Ctrl-C ends it.", flush=True)
+    said = ""
     try:
         while True:
-            _look(report)
+            said = _look(report, said)
     except KeyboardInterrupt:
         pass
     finally:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 WEAK = 1e-5
-"""J below which log Z is that of the first terms in J, right to 1e-10 of what it adds to that of J = 0."""
+"""|J| below which log Z is that of its first term in J: to 1e-9 of what J adds, to 1e-5 on sides of three."""
 
 
 def kaufman_log_partition(coupling: Tensor, sides: tuple[int, int]) -> Tensor:
@@ -26,7 +26,7 @@ def kaufman_log_partition(coupling: Tensor, sides: tuple[int, int]) -> Tensor:
     """
     n, m = sides
     # At J = 0 the formula is 0 times infinity, and near it its derivatives are lost to rounding.
-    weak, given = coupling < WEAK, coupling
+    weak, given = coupling.abs() < WEAK, coupling
     coupling = torch.where(weak, WEAK, coupling)
     twice = 2.0 * coupling
     # Strong couplings overflow in cosh 2J and in its square, the derivative's: all is in logarithms.

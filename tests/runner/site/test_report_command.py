@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from runner.execution.errors import UserError
+from runner.site import watch
 from runner.site.build import Built, Report
 from runner.site.pages.site_folder import INDEX, MARKER, SiteFolder
 from runner.site.report_command import main
@@ -125,6 +127,19 @@ def test_a_page_that_is_closed_while_it_is_sent_is_no_error(
     said = capsys.readouterr().err
     assert "KeyError: 'a fault'" in said
     assert "ConnectionResetError" not in said
+
+
+def test_a_look_that_fails_again_is_said_once(
+    empty: Report, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(report: Report) -> None:
+        raise PermissionError(13, "Permission denied", "config.yaml")
+
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    monkeypatch.setattr(Report, "build", refused)
+    said = watch._look(empty)
+    assert watch._look(empty, said) == said != ""
+    assert capsys.readouterr().err.count("warning: the report is not up to date: ") == 1
 
 
 def test_a_port_in_use_is_one_sentence(empty: Report) -> None:
