@@ -182,6 +182,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if given.sort or given.all:
         raise UserError(f"--sort and --all are for runs, not for the experiment {experiment}.")
+    if given.record and given.redraw:
+        raise UserError("--record copies a new table, --redraw renders the recorded one: give one of them.")
     if given.redraw:
         redraw_record(experiment, overrides)
         return 0

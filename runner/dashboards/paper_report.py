@@ -8,7 +8,7 @@ from typing import Any
 import wandb
 import wandb_workspaces.reports.v2 as wr
 
-from runner.dashboards.papers import Chapter
+from runner.dashboards.papers import Chapter, report_title
 from runner.dashboards.views import view_content
 
 
@@ -20,11 +20,10 @@ def save_report(
     Returns:
         Where it is, and whether anything was saved.
     """
-    name = found[0].text.lstrip("# ").split(" ", 1)[0].rstrip(":") if found else paper
     report = wr.Report(
         project=project,
         entity=entity,
-        title=f"{name}: tables and figures",
+        title=report_title(paper, found),
         description="Rendered from the results on disk by python -m runner.wandb_sync --report.",
         blocks=[wr.TableOfContents(), *(block for each in found for block in _blocks(each, entity, project))],
         width="fluid",

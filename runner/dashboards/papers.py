@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,3 +46,12 @@ def chapters(paper: str, root: Path) -> list[Chapter]:
         figures = tuple(path.stem for path in sorted(folder.glob("*.png")))
         found.append(Chapter(f"{experiment}, {scale}", file.read_text(), figures, said))
     return found
+
+
+def report_title(paper: str, found: Sequence[Chapter]) -> str:
+    """The title of a paper's report, by which it is found again; no other paper has the same.
+
+    The first word of a table's title is the paper's name: ``PT-DLP`` of "PT-DLP Table 1".
+    """
+    name = found[0].text.lstrip("# ").split(" ", 1)[0].rstrip(":") if found else paper
+    return f"{name}: tables and figures of {paper}_*"

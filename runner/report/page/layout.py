@@ -116,7 +116,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         findings=(*compared(shape, results), *growing(shape, results)),
         legend=tuple(legend(shape, summary, results.seeds, reduction)),
         footnotes=tuple((mark(place), text) for place, text in enumerate(layout.footnotes.texts))
-        + tuple(("", note) for note in notes),
+        + tuple(("", " ".join(note.split())) for note in notes),
         coverage=coverage,
         rest=command if results.done < results.expected else None,
     )

@@ -29,9 +29,10 @@ class Footnotes:
     texts: list[str] = field(default_factory=list)
 
     def marks(self, text: str | None) -> tuple[str, ...]:
-        """The letter of `text`; nothing for None."""
+        """The letter of `text`, which stands in one line; nothing for None."""
         if text is None:
             return ()
+        text = " ".join(text.split())
         if text not in self.texts:
             self.texts.append(text)
         return (mark(self.texts.index(text)),)

@@ -12,6 +12,7 @@ pytest.importorskip("wandb_workspaces", reason="the extra dashboards is not inst
 
 from runner import table, wandb_sync
 from runner.__main__ import main as run
+from runner.dashboards.papers import Chapter, report_title
 from tests.support.wandb_server.server import WandbServer
 
 SMALL = [
@@ -95,7 +96,7 @@ def test_an_experiment_has_a_workspace_and_its_paper_a_report(
     assert {"verdict", "published_v1"} <= set(tables(server)["results"]["columns"])
 
     ((title, report),) = views(server, "runs").items()
-    assert title == "PT-DLP: tables and figures"
+    assert title == "PT-DLP: tables and figures of pt_*"
     text = json.dumps(report["spec"])
     assert "pt_table5, smoke" in text
     assert "figure" in text
@@ -156,6 +157,13 @@ def test_a_sweep_and_its_table_end_with_workspace_and_report(
     assert "W&B workspace (as it was): http" in out
     assert "W&B report (as it was): http" in out
     assert saved(server) == 0
+
+
+def test_two_papers_whose_titles_begin_alike_have_a_report_each() -> None:
+    """A report is found again by its title, and the second would take the place of the first."""
+    chapter = Chapter("one, quick", "# Table 1", (), "")
+    titles = [report_title(paper, [chapter]) for paper in ("mine", "ours")]
+    assert titles == ["Table: tables and figures of mine_*", "Table: tables and figures of ours_*"]
 
 
 def test_a_workspace_offline_and_a_report_of_runs_are_refused(

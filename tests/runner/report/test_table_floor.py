@@ -258,6 +258,13 @@ def test_footnotes_never_run_out_of_letters() -> None:
     assert all(letter.translate(SUPERSCRIPT) != letter for letter in LETTERS)
 
 
+def test_a_note_of_several_lines_stands_in_one() -> None:
+    """A second line would end the list of footnotes in Markdown."""
+    footnotes = Footnotes()
+    assert footnotes.marks("One\n\n  two.\n") == footnotes.marks("One two.")
+    assert footnotes.texts == ["One two."]
+
+
 def test_a_column_without_jobs_is_gone(shape: TableShape, page: Page, results: Results) -> None:
     assert [column.label for column in shape.columns] == ["digits", "letters"]
     assert "absent" not in markdown(page)

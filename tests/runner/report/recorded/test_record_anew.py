@@ -107,6 +107,12 @@ def test_a_part_is_rendered_anew_as_the_part_that_it_is(command: Command) -> Non
     assert content(part) == before
 
 
+def test_a_table_is_recorded_or_redrawn(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("--record", "--redraw") == 2
+    assert "give one of them" in capsys.readouterr().err
+    assert not RECORD.exists()
+
+
 def test_a_record_without_its_seeds_is_compared_by_their_number(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
