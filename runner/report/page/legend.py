@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -147,7 +148,8 @@ def notes_on_runs(threads: Sequence[int], sources: Mapping[str, int]) -> list[st
 
     Args:
         threads: the numbers of threads that runs were computed on.
-        sources: how many runs each version of the source code has computed.
+        sources: how many runs each version of the source code has computed, by its name
+            (`runner.integrity.source.named`); the digest alone tells two versions apart.
     """
     notes = []
     if any(count > 1 for count in threads):
@@ -157,8 +159,12 @@ def notes_on_runs(threads: Sequence[int], sources: Mapping[str, int]) -> list[st
             "last bits, and with them the paths of chains, can differ from those of the same runs on one "
             "thread."
         )
-    if len(sources) > 1:
-        found = sorted(sources.items(), key=lambda each: -each[1])
+    first: dict[str, str] = {}
+    runs: Counter[str] = Counter()
+    for name, number in sources.items():
+        runs[first.setdefault(name.split(" ", 1)[0], name)] += number
+    if len(runs) > 1:
+        found = runs.most_common()
         named = [f"{source}: {counted(number, 'run')}" for source, number in found[:3]]
         versions = "; ".join([*named, *[f"{len(found) - 3} more"] * (len(found) > 3)])
         notes.append(

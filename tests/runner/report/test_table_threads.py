@@ -16,6 +16,7 @@ from runner.library.selected_runs import load_runs
 from runner.models.computed_settings import settings_computed
 from runner.report.analysis.table_entries import summarise
 from runner.report.page.layout import lay_out
+from runner.report.page.legend import notes_on_runs
 from runner.report.page.markdown import markdown
 from runner.report.published import published_numbers
 from runner.report.runs.stored_results import Results
@@ -69,6 +70,13 @@ def test_a_table_tells_that_runs_are_of_several_versions() -> None:
     assert "c3 (commit c300000): 1 run; 1 more)" in page_of(
         *[None] * 3, sources=[["a1"], ["b2"], ["c3", "d4"]]
     )
+
+
+def test_commits_that_share_their_code_are_one_version() -> None:
+    one, again, other = "a1 (commit a100000)", "a1 (commit c300000)", "b2 (commit b200000)"
+    assert notes_on_runs([1], {one: 90, again: 60}) == []
+    (said,) = notes_on_runs([1], {one: 1, other: 2, again: 3})
+    assert f"of 2 versions of the source code ({one}: 4 runs; {other}: 2 runs)." in said
 
 
 def test_a_run_tells_that_other_source_code_tuned_its_sampler_or_trained_its_model() -> None:
