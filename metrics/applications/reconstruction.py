@@ -68,26 +68,30 @@ def noisy(images: Tensor, factor: float, generator: Generator) -> Tensor:
     return (images + factor * noise).clamp(0, 1)
 
 
-def occluded(images: Tensor, side: int, generator: Generator) -> Tensor:
-    """`images` ``(n, height, width)``, each with a block of `side` x `side` zeros at a uniform position.
+def occluded(images: Tensor, side: int | Tensor, generator: Generator) -> Tensor:
+    """`images` ``(n, height, width)``, each with a square block of zeros at a uniform position.
+
+    Args:
+        side: of the block, in pixels: one for all images or one for each, ``(n,)``.
 
     Raises:
-        ValueError: if the block is larger than the image.
+        ValueError: if a block is larger than the image.
     """
     height, width = images.shape[1:]
-    if side > min(height, width):
-        raise ValueError(f"occlusion must fit into {height} x {width} pixels, {side} was given")
+    sides = torch.as_tensor(side, device=images.device).expand(len(images)).unsqueeze(-1)
+    if int(sides.max()) > min(height, width):
+        raise ValueError(f"occlusion must fit into {height} x {width} pixels, {int(sides.max())} was given")
     places = uniform(generator, (1, len(images)), (2,), like=images.new_empty((), dtype=torch.float64))[0]
-    span = torch.tensor([height - side + 1, width - side + 1], device=images.device)
+    span = torch.tensor([height + 1, width + 1], device=images.device) - sides
     top, left = (places * span).long().unbind(-1)
-    rows, columns = _inside(top, side, height), _inside(left, side, width)
+    rows, columns = _inside(top, sides, height), _inside(left, sides, width)
     return images.masked_fill(rows.unsqueeze(-1) & columns.unsqueeze(-2), 0.0)
 
 
-def _inside(first: Tensor, side: int, length: int) -> Tensor:
+def _inside(first: Tensor, sides: Tensor, length: int) -> Tensor:
     """Which of `length` positions are in ``[first, first + side)``: ``(n,)`` to bool ``(n, length)``."""
     places = torch.arange(length, device=first.device)
-    return (places >= first.unsqueeze(-1)) & (places < first.unsqueeze(-1) + side)
+    return (places >= first.unsqueeze(-1)) & (places < first.unsqueeze(-1) + sides)
 
 
 def squared_error(clean: Tensor, made: Tensor) -> Tensor:
@@ -132,8 +136,17 @@ def ssim(clean: Tensor, made: Tensor) -> Tensor:
     """
     height, width = clean.shape[-2:]
     window, sigma = window_of(height, width)
-    down = _filter(height, window, sigma, clean)
-    across = _filter(width, window, sigma, clean).T
+    return mean_similarity(clean, made, *(_filter(side, window, sigma, clean) for side in (height, width)))
+
+
+def mean_similarity(clean: Tensor, made: Tensor, down: Tensor, across: Tensor) -> Tensor:
+    """Mean of the map of structural similarity of each image.
+
+    Args:
+        down: weights of the rows that each row of the map looks at, ``(rows of the map, height)``.
+        across: those of the columns, ``(columns of the map, width)``.
+    """
+    across = across.T
 
     def smooth(images: Tensor) -> Tensor:
         return down @ images @ across

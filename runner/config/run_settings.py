@@ -55,7 +55,7 @@ UNKNOWN_DATA = "data"
 
 LATER: Mapping[str, Mapping[str, Any]] = {
     "sample": {"task.keep": 0, "task.series": 0},
-    "autoencode": {"task.test": "binary", "task.autoencoder.code": None},
+    "autoencode": {"task.protocol": "described", "task.test": "binary", "task.autoencoder.code": None},
 }
 """Keys that runs of earlier versions have not, by task, with the value that means what such runs did.
 

@@ -18,12 +18,13 @@ from metrics.applications.reconstruction import (
     squared_error,
     ssim,
 )
+from metrics.applications.released_reconstruction import mean_residual, occluded_at_random, uniform_ssim
 from runner.execution import signals
 from runner.problem.problems import Problems
 from runner.store.run_files import RunResult
 from runner.store.run_store import Store
 from runner.tasks.images.autoencode_task import BINARY, NOISY, OCCLUDED, TestSettings, test_settings
-from runner.tasks.images.autoencoders import autoencoder_settings, autoencoders
+from runner.tasks.images.autoencoders import Autoencoder, autoencoder_settings, autoencoders
 from runner.tasks.images.image_task import data_of_target
 from runner.tasks.images.sampled_images import images_of
 from targets import Streams
@@ -71,23 +72,37 @@ def degraded(clean: Tensor, settings: TestSettings, seed: int) -> Tensor:
     if settings.input == NOISY:
         there = noisy(there, settings.noise, streams)
     elif settings.input == OCCLUDED:
-        there = occluded(there, settings.occlusion, streams)
+        side = settings.occlusion
+        there = occluded_at_random(there, streams) if side is None else occluded(there, side, streams)
     return there.to(clean.device)
 
 
 @torch.no_grad()
-def reconstruction(network: ConvolutionalAutoencoder, clean: Tensor, given: Tensor) -> dict[str, float]:
+def reconstruction(network: Autoencoder, clean: Tensor, given: Tensor) -> dict[str, float]:
     """Mean over the test images ``(n, height, width)`` of each measure of the reconstructions of `given`."""
-    parts: dict[str, list[Tensor]] = {"mse": [], "psnr": [], "ssim": [], "pixel_log_likelihood": []}
+    parts: dict[str, list[Tensor]] = {}
     for truth, shown in zip(torch.split(clean, CHUNK), torch.split(given, CHUNK), strict=True):
         signals.obey()
-        logits = network.logits(shown).double()
-        truth, made = truth.double(), logits.sigmoid()
-        parts["mse"].append(squared_error(truth, made))
-        parts["psnr"].append(psnr(truth, made))
-        parts["ssim"].append(ssim(truth, made))
-        parts["pixel_log_likelihood"].append(pixel_log_likelihood(truth, logits))
+        for name, values in _measures(network, truth.double(), shown).items():
+            parts.setdefault(name, []).append(values)
     return {name: float(torch.cat(values).mean()) for name, values in parts.items()}
+
+
+def _measures(network: Autoencoder, truth: Tensor, shown: Tensor) -> dict[str, Tensor]:
+    """Each measure of the reconstructions of `shown`, a number per image."""
+    if isinstance(network, ConvolutionalAutoencoder):
+        logits = network.logits(shown).double()
+        made, of_kind = logits.sigmoid(), {"pixel_log_likelihood": pixel_log_likelihood(truth, logits)}
+    else:
+        made, shown = network(shown).double(), shown.double()
+        of_kind = {
+            "mse_given": squared_error(shown, made),
+            "psnr_given": psnr(shown, made),
+            "ssim_given": uniform_ssim(shown, made),
+            "mean_residual": mean_residual(shown, made),
+        }
+    measures = {"mse": squared_error(truth, made), "psnr": psnr(truth, made), "ssim": ssim(truth, made)}
+    return measures | of_kind
 
 
 def _mean(values: list[float]) -> float:

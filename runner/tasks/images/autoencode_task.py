@@ -12,7 +12,7 @@ from runner.config.construct import errors_at
 from runner.config.key_group import node
 from runner.config.run_settings import LATER, without_values
 from runner.execution.errors import UserError
-from runner.tasks.images.fit_settings import autoencoder_values
+from runner.tasks.images.fit_settings import AUTOENCODER, DESCRIBED, RELEASED, autoencoder_values
 from runner.tasks.images.image_task import ImageTask, data_of_target, image_settings
 from runner.tasks.task import Parts
 from targets.checks import one_of, whole_number, within
@@ -30,6 +30,9 @@ BINARY, GREY = "binary", "grey"
 OF_INPUT = {"task.noise": NOISY, "task.occlusion": OCCLUDED}
 """Keys that are read for one kind of input alone."""
 
+OF_PROTOCOL = {"task.occlusion": DESCRIBED, f"{AUTOENCODER}.code": DESCRIBED}
+"""Keys that one protocol alone reads."""
+
 
 @dataclass(frozen=True)
 class TestSettings:
@@ -39,13 +42,13 @@ class TestSettings:
         test: ``binary``, as the target learned them, or ``grey``.
         input: ``clean``, ``noisy`` or ``occluded``.
         noise: standard deviation of the noise.
-        occlusion: side of the block of zeros, in pixels.
+        occlusion: side of the block of zeros, in pixels; None: drawn for each image, as released.
     """
 
     test: str
     input: str
     noise: float
-    occlusion: int
+    occlusion: int | None
 
 
 def test_values(config: DictConfig) -> TestSettings:
@@ -55,12 +58,13 @@ def test_values(config: DictConfig) -> TestSettings:
         UserError: naming the key, the value given and what is allowed.
     """
     task = node(config, "task")
+    released = task.get("protocol") == RELEASED
     with errors_at("task", task):
         return TestSettings(
             test=one_of("test", task.get("test"), (BINARY, GREY)),
             input=one_of("input", task.get("input"), (CLEAN, NOISY, OCCLUDED)),
             noise=within("noise", task.get("noise"), 0.0, 1.0),
-            occlusion=whole_number("occlusion", task.get("occlusion")),
+            occlusion=None if released else whole_number("occlusion", task.get("occlusion")),
         )
 
 
@@ -71,7 +75,7 @@ def test_settings(config: DictConfig, data: Dataset) -> TestSettings:
         UserError: naming the key, the value given and what is allowed.
     """
     settings = test_values(config)
-    if settings.input == OCCLUDED and settings.occlusion > min(data.shape):
+    if settings.input == OCCLUDED and (settings.occlusion or 0) > min(data.shape):
         height, width = data.shape
         raise UserError(
             f"task.occlusion must fit into images of {height} x {width} pixels, "
@@ -86,7 +90,10 @@ class Autoencode(ImageTask):
     """Fits autoencoders to a sampler's images and tests them on the data set's test images."""
 
     def directions(self, config: DictConfig) -> Mapping[str, str]:
-        return {"mse": "min", "psnr": "max", "ssim": "max", "pixel_log_likelihood": "max"}
+        measures = {"mse": "min", "psnr": "max", "ssim": "max"}
+        if config.task.get("protocol") == RELEASED:
+            return measures | {f"{name}_given": direction for name, direction in measures.items()}
+        return measures | {"pixel_log_likelihood": "max"}
 
     def identity(self, config: DictConfig, parts: Parts) -> Parts:
         """Without the values that mean what was done before there was a key (`LATER`)."""
@@ -95,7 +102,9 @@ class Autoencode(ImageTask):
 
     def why_unread(self, config: DictConfig, key: str) -> str | None:
         """What makes a sampler's images, and what is done to test images of another kind."""
-        kind = OF_INPUT.get(key)
+        protocol, kind = OF_PROTOCOL.get(key), OF_INPUT.get(key)
+        if protocol not in (None, config.task.get("protocol")):
+            return f"only task.protocol={protocol} reads it"
         if kind in (None, config.task.input):
             return super().why_unread(config, key)
         return f"only task.input={kind} reads it"
@@ -117,7 +126,8 @@ class Autoencode(ImageTask):
     ) -> RunResult:
         """Makes the images, fits the autoencoders and tests them; what is cached is read.
 
-        The target of each reconstruction is the clean image, whatever the network is given.
+        The target of each reconstruction is the clean image, whatever the network is given; measures named
+        ``_given`` compare with that, as the released code does.
 
         Raises:
             UserError: if the data set or the model cannot be had.

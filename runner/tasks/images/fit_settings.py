@@ -10,7 +10,7 @@ from omegaconf import DictConfig
 
 from runner.config.construct import errors_at
 from runner.config.key_group import group, node
-from targets.checks import positive_number, whole_number
+from targets.checks import one_of, positive_number, whole_number
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,25 @@ AUTOENCODER, CLASSIFIER = "task.autoencoder", "task.classifier"
 """Where the settings of both kinds of network stand."""
 
 
+DESCRIBED, RELEASED = "described", "released"
+"""The protocols of `task.protocol`: what the paper describes, and what its released code does."""
+
+
 @dataclass(frozen=True)
 class AutoencoderSettings:
-    """How many, how each is fitted, and the size of its code; None: it need not compress."""
+    """Which autoencoders.
+
+    Attributes:
+        networks: how many.
+        fit: how each is fitted.
+        code: size of the code; None: it need not compress. Read by the protocol ``described`` alone.
+        protocol: ``described`` or ``released``.
+    """
 
     networks: int
     fit: FitSettings
     code: int | None = None
+    protocol: str = DESCRIBED
 
 
 def autoencoder_values(config: DictConfig) -> AutoencoderSettings:
@@ -65,8 +77,10 @@ def autoencoder_values(config: DictConfig) -> AutoencoderSettings:
         networks, code = whole_number("networks", given.get("networks")), given.get("code")
         if code is not None:
             whole_number("code", code)
+    with errors_at("task", node(config, "task")):
+        protocol = one_of("protocol", node(config, "task").get("protocol"), (DESCRIBED, RELEASED))
     fit = {key: value for key, value in given.items() if key not in ("networks", "code")}
-    return AutoencoderSettings(networks, fit_settings(fit, AUTOENCODER), code)
+    return AutoencoderSettings(networks, fit_settings(fit, AUTOENCODER), code, protocol)
 
 
 def classifier_settings(config: DictConfig) -> FitSettings:
