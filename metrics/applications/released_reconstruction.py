@@ -36,24 +36,24 @@ class PoolingAutoencoder(nn.Module):
         super().__init__()
         first, second = CHANNELS
         size = second * (shape[0] // STRIDE) * (shape[1] // STRIDE)
-        self.encoder = nn.Sequential(
-            nn.Conv2d(1, first, 3, padding=1),
-            nn.MaxPool2d(2),
-            nn.ReLU(),
-            nn.Conv2d(first, second, 3, padding=1),
-            nn.MaxPool2d(2),
-            nn.ReLU(),
-            nn.Flatten(),
+        self.shape = shape
+        self.first = nn.Conv2d(1, first, 3, padding=1)
+        self.second = nn.Conv2d(first, second, 3, padding=1)
+        self.dense = nn.Sequential(
             nn.Linear(size, CODE),
             nn.ReLU(),
-        )
-        self.decoder = nn.Sequential(
-            nn.Linear(CODE, size), nn.ReLU(), nn.Linear(size, shape[0] * shape[1]), nn.Unflatten(1, shape)
+            nn.Linear(CODE, size),
+            nn.ReLU(),
+            nn.Linear(size, shape[0] * shape[1]),
         )
 
     def forward(self, images: Tensor) -> Tensor:
         """The reconstruction of `images` ``(n, height, width)``, of the same shape."""
-        made: Tensor = self.decoder(self.encoder(images.unsqueeze(1)))
+        # On a CPU pooling is ten times as fast with the channels last.
+        seen = self.first(images.unsqueeze(1)).contiguous(memory_format=torch.channels_last)
+        seen = self.second(nn.functional.max_pool2d(seen, 2).relu())
+        seen = nn.functional.max_pool2d(seen, 2).relu()
+        made: Tensor = self.dense(seen.flatten(1)).unflatten(1, self.shape)
         return made
 
 
