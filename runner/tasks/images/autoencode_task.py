@@ -30,8 +30,8 @@ BINARY, GREY = "binary", "grey"
 OF_INPUT = {"task.noise": NOISY, "task.occlusion": OCCLUDED}
 """Keys that are read for one kind of input alone."""
 
-OF_PROTOCOL = {"task.occlusion": DESCRIBED, f"{AUTOENCODER}.code": DESCRIBED}
-"""Keys that one protocol alone reads."""
+OF_DESCRIBED = ("task.occlusion", f"{AUTOENCODER}.code")
+"""Keys that the protocol ``described`` alone reads."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ class Autoencode(ImageTask):
 
     def why_unread(self, config: DictConfig, key: str) -> str | None:
         """What makes a sampler's images, and what is done to test images of another kind."""
-        protocol, kind = OF_PROTOCOL.get(key), OF_INPUT.get(key)
-        if protocol not in (None, config.task.get("protocol")):
-            return f"only task.protocol={protocol} reads it"
+        if key in OF_DESCRIBED and config.task.get("protocol") == RELEASED:
+            return f"only task.protocol={DESCRIBED} reads it"
+        kind = OF_INPUT.get(key)
         if kind in (None, config.task.input):
             return super().why_unread(config, key)
         return f"only task.input={kind} reads it"
