@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.generator.sections import introduction
-from runner.verdicts.readings import reading_text, unfounded
+from runner.verdicts.readings.texts import reading_text, unfounded
 
 PAPERS = {
     "pt": ("pt-dlp", "PT-DLP: parallel tempering with discrete Langevin proposals"),

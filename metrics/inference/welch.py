@@ -1,4 +1,4 @@
-"""Welch's test of two means of which only mean, standard deviation and number of values are known."""
+"""Welch's test and interval of two means of which only mean, standard deviation and n are known."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ import math
 import numpy as np
 from scipy import special
 
-from metrics.inference.few_seeds import POWER, Interval, power_of_two, standard_errors_found
+from metrics.inference.few_seeds import (
+    LEVEL,
+    POWER,
+    Interval,
+    power_of_two,
+    standard_errors_found,
+    t_quantile,
+)
 
 
 def welch_p_value(a: Interval, b: Interval) -> float | None:
@@ -33,6 +40,15 @@ def welch_detectable(a: Interval, b: Interval, power: float = POWER, tests: int 
     """
     spread = _spread(a, b)
     return None if spread is None else spread[0] * standard_errors_found(spread[1], power, tests)
+
+
+def welch_interval(a: Interval, b: Interval) -> Interval | None:
+    """The mean of `a` less that of `b` with its 95 % interval; None where `welch_p_value` is None."""
+    spread = _spread(a, b)
+    if spread is None:
+        return None
+    mean, margin = a.mean - b.mean, spread[0] * t_quantile(0.5 + LEVEL / 2, spread[1])
+    return Interval(mean, None, mean - margin, mean + margin, a.n + b.n)
 
 
 def _spread(a: Interval, b: Interval) -> tuple[float, float] | None:

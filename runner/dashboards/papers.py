@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.store.folder_digests import damaged_files, unfinished_table
-from runner.verdicts.readings import reading_text
+from runner.verdicts.readings.texts import reading_text
 
 RECORD = Path("outputs") / "record"
 

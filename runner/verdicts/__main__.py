@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from runner.verdicts.files import summary, write_ledger
     from runner.verdicts.ledger import ledger
-    from runner.verdicts.readings import fill_readings
+    from runner.verdicts.readings.texts import fill_readings
 
     made = ledger(root / "record")
     written = write_ledger(made, root / "record" / "verdicts")

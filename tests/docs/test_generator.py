@@ -16,7 +16,7 @@ from docs.generator.markdown_text import cell, markdown
 from docs.generator.measured_exactness import summaries
 from docs.generator.sampler_page import samplers
 from runner.catalogue.yaml_files import Groups, Key, header, keys
-from runner.verdicts.readings import reading_text
+from runner.verdicts.readings.texts import reading_text
 from tests.docs.pages import ROOT
 
 CONF = Groups(ROOT / "conf")

@@ -24,7 +24,7 @@ from runner.site.pages.reading_links import linked
 from runner.site.pages.rendering import html_of_markdown, render
 from runner.site.pages.site_folder import SiteFolder
 from runner.store.run_folder import STATUSES
-from runner.verdicts.readings import reading_text
+from runner.verdicts.readings.texts import reading_text
 
 PICTURES = (".png",)
 FILES = (".csv", ".tex", ".md", ".png", ".pdf")

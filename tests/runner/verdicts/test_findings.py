@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.verdicts.readings import READING, SHOWN, unsourced, unused
+from runner.verdicts.readings.texts import READING, SHOWN, unsourced, unused
 
 ROOT = Path(__file__).parents[3]
 RECORD = ROOT / "outputs" / "record"

@@ -14,7 +14,7 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import write_json
 from runner.store.folder_digests import DIGESTS
 from runner.verdicts.__main__ import main
-from runner.verdicts.readings import (
+from runner.verdicts.readings.texts import (
     READING,
     fill_readings,
     filled,
@@ -123,10 +123,23 @@ def test_labels_and_signs_of_every_form(own: Path, number: str, source: str, exp
     [
         ("A -> B | c < 8 | tv", "the table has no number 'A -> B | c < 8 | tv'."),
         ("A | c < 8", "a source must be row | column | metric, 'A | c < 8' was given."),
-        ("A | c < 8 | tv | n | n", "a source must be row | column | metric, 'A | c < 8 | tv | n | n' was"),
-        ("A | c < 8 | tv | median", "must be mean, sd, lo, hi, n, p_value or margin, 'median' was given"),
-        ("A | c < 8 | tv | role", "must be mean, sd, lo, hi, n, p_value or margin, 'role' was given."),
-        ("A | c < 8 | tv | bset", "must be mean, sd, lo, hi, n, p_value or margin, 'bset' was given."),
+        (
+            "A | c < 8 | tv | n | n | n",
+            "a source must be row | column | metric, 'A | c < 8 | tv | n | n | n'",
+        ),
+        (
+            "A | c < 8 | tv | n | n",
+            "the fifth part of a source must be smallest, largest, at least or at most",
+        ),
+        (
+            "A | c < 8 | tv | median",
+            "the fourth part of a source must be mean, sd, lo, hi, n, p_value, margin",
+        ),
+        ("A | c < 8 | tv | role", "or published_v2_sd, 'role' was given."),
+        ("A | c < 8 | tv | bset", "or published_v2_sd, 'bset' was given."),
+        ("A; B | c < 8 | tv", "is of 2 numbers and must say in a fifth part which"),
+        ("A; C | c < 8 | tv | mean | largest", "the table has no number 'C | c < 8 | tv'."),
+        ("A @ pt_table9 | c < 8 | tv", "is left as it is: there is no recorded table pt_table9."),
     ],
 )
 def test_a_source_of_another_form_is_one_sentence_and_the_others_are_filled(
@@ -137,7 +150,7 @@ def test_a_source_of_another_form_is_one_sentence_and_the_others_are_filled(
     (own / READING).write_text(f"It is 1.0<!-- {source} -->.")
     (folder / READING).write_text(f"It is 9<!-- {SOURCE} | n -->.")
     (sentence,) = fill_readings(folder.parent)
-    assert sentence.startswith("a_table_quick/reading.md: ")
+    assert sentence.startswith("a_table_quick/reading.md")
     assert said in sentence
     assert (folder / READING).read_text().startswith("It is 10<")
 
@@ -157,7 +170,10 @@ def test_a_reading_of_a_table_of_another_schema_is_left_as_it_is(own: Path) -> N
     (own / "table.csv").write_text("row,cell\n1,2\n")
     (own / READING).write_text("It is 1.0<!-- A | c < 8 | tv -->.")
     (sentence,) = fill_readings(own.parent)
-    assert "own_table_quick/reading.md is left as it is: its table.csv is of another schema" in sentence
+    assert (
+        "own_table_quick/reading.md is left as it is: table.csv of own_table_quick is of another schema"
+        in sentence
+    )
 
 
 def test_a_reading_whose_table_is_not_there_is_left_as_it_is(own: Path) -> None:

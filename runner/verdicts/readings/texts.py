@@ -4,47 +4,36 @@
 
     a flat mass of 0.1472<!-- EDULA | long runs, step 0.2 | flat_mass --> against ...
 
-is the mean of that row, column and metric in the table's unit, to as many decimals as stand there; a fourth
-part asks for ``sd``, ``lo``, ``hi``, ``n``, ``p_value`` or ``margin``; ``A / B`` in one part is the ratio
-of two, where no label has the stroke. In a cell of a table the bars are written ``\\|``, as others would
-end the cell. `filled` puts the table's numbers in. Every other number has to stand in table.md or
-manifest.json as it is, or in a comment
-``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``, which holds no others: a number that a
-sentence lost would vouch for the next one that is wrong.
+is the mean of that row, column and metric in the table's unit, to as many decimals as stand there; what else
+a source may name is in `sources`. In a cell of a table the bars are written ``\\|``, as others would end the
+cell. `filled` puts the numbers in. Every other number has to stand in table.md or manifest.json as it is, or
+in a comment ``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``, which holds no others: a
+number that a sentence lost would vouch for the next one that is wrong.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner.execution.errors import UserError, not_allowed, one_sentence
-from runner.files.atomic_files import read_json, write_text
-from runner.files.plain_yaml import plain_yaml
-from runner.report.recorded.seed_values import read_labelled
+from runner.execution.errors import UserError
+from runner.files.atomic_files import write_text
 from runner.store.folder_digests import DIGESTS, damaged_files
-from runner.verdicts.cells import CONF
+from runner.verdicts.readings.sources import MINUS, Sources
 
 READING = "reading.md"
 NUMBER = re.compile(r"(?<![\w.,/^²⁻])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d{1,3})?(?!\w)")
-MINUS = "\N{MINUS SIGN}"
 TAGGED = re.compile(
     rf"((?:(?<!\w)[-{MINUS}])?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)<!-- ((?:(?!-->)[^|])+\|(?:(?!-->).)+?) -->",
     re.DOTALL,
 )
 ELSEWHERE = re.compile(r"<!-- elsewhere: (.+?)\s+from:\s+(.+?)\s+-->", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-BAR = re.compile(r"\\?\|")
 NOT_READ = re.compile(r"`[^`]*`|\]\([^)]*\)")
 """Code and addresses of links, whose digits are no measurements."""
 
 SHOWN = ("table.md", "manifest.json")
-
-MEAN = "mean"
-ASKED = (MEAN, "sd", "lo", "hi", "n", "p_value", "margin")
-"""What the fourth part of a source may ask for."""
 
 
 def reading_text(folder: Path) -> str:
@@ -61,9 +50,9 @@ def filled(folder: Path) -> str:
     Raises:
         UserError: where the table has no such number, or a source is written otherwise than above.
     """
-    numbers = _Numbers(folder)
+    sources = Sources(folder, f"{folder.name}/{READING}")
     text = (folder / READING).read_text(encoding="utf-8")
-    return TAGGED.sub(lambda found: f"{numbers.written(found[2], found[1])}<!-- {found[2]} -->", text)
+    return TAGGED.sub(lambda found: f"{sources.written(found[2], found[1])}<!-- {found[2]} -->", text)
 
 
 def unfounded(folder: Path) -> list[str]:
@@ -145,71 +134,3 @@ def _numbers(text: str) -> Iterator[str]:
     """Every number in `text`, without sign and separators of thousands."""
     for found in NUMBER.finditer(text.replace(MINUS, "-")):
         yield found[0].lstrip("-").replace(",", "").rstrip(".")
-
-
-class _Numbers:
-    """The numbers of one recorded table by source, in the units that the table prints."""
-
-    def __init__(self, folder: Path) -> None:
-        self.where = f"{folder.name}/{READING}"
-        try:
-            frame = read_labelled(folder / "table.csv")
-            frame["margin"] = frame["hi"] - frame[MEAN]
-            self.frame = frame.set_index(["row", "cell", "metric"])
-        except (ValueError, KeyError, TypeError) as error:
-            said = f"its table.csv is of another schema ({one_sentence(error)})"
-            raise UserError(f"{self.where} is left as it is: {said}.") from error
-        self.units = _units(folder)
-
-    def written(self, source: str, like: str) -> str:
-        """The number that `source` names, with the sign of minus and as many decimals as `like`."""
-        parts = [part.strip() for part in BAR.split(source)]
-        if len(parts) not in (3, 4):
-            raise UserError(f"{self.where}: a source must be row | column | metric, '{source}' was given.")
-        *place, what = parts if len(parts) == 4 else (*parts, MEAN)
-        if what not in ASKED:
-            must = f"{self.where}: the fourth part of a source must be {', '.join(ASKED[:-1])} or {ASKED[-1]}"
-            raise not_allowed(must, what, ASKED)
-        value = self._value(place, what)
-        if value is None:
-            raise UserError(f"{self.where}: the table has no number '{source}'.")
-        digits = len(like.partition("e")[0].partition(".")[2])
-        if "e" in like:
-            mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
-            text = f"{mantissa}e{int(exponent)}"
-        else:
-            text = f"{value:{',' if ',' in like else ''}.{digits}f}"
-        return MINUS + text[1:] if like[0] == MINUS and text[0] == "-" else text
-
-    def _value(self, place: Sequence[str], what: str) -> float | None:
-        """The number at `place`, or the ratio of two where it has a stroke that is in no label."""
-        value = self._one(place, what)
-        for at, part in enumerate(place if value is None else ()):
-            names = part.split(" / ")
-            for cut in range(1, len(names)):
-                halves = " / ".join(names[:cut]).strip(), " / ".join(names[cut:]).strip()
-                over, under = (self._one([*place[:at], half, *place[at + 1 :]], what) for half in halves)
-                if over is not None and under:
-                    return over / under
-        return value
-
-    def _one(self, place: Sequence[str], what: str) -> float | None:
-        if tuple(place) not in self.frame.index or what not in self.frame.columns:
-            return None
-        value = float(str(self.frame.at[tuple(place), what]))
-        if not math.isfinite(value):
-            return None
-        return value if what in ("n", "p_value") else value / self.units.get(place[2], 1.0)
-
-
-def _units(folder: Path) -> dict[str, float]:
-    """The unit of each metric that the table shows in another than its own.
-
-    Tables that were recorded before the manifest had them are of experiments in conf/.
-    """
-    manifest = read_json(folder / "manifest.json") or {}
-    if "units" in manifest:
-        return {str(metric): float(unit) for metric, unit in manifest["units"].items()}
-    path = CONF / "experiment" / f"{folder.name.rpartition('_')[0]}.yaml"
-    shape = (plain_yaml(path.read_bytes()) or {}).get("table") or {} if path.is_file() else {}
-    return {metric["metric"]: float(metric.get("scale", 1.0)) for metric in shape.get("metrics", [])}

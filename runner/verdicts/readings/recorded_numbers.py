@@ -1,0 +1,136 @@
+"""The numbers of one recorded table, and of two places in tables against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from metrics.inference.few_seeds import Interval, detectable_difference, interval, paired_p_value
+from metrics.inference.welch import welch_detectable, welch_interval, welch_p_value
+from runner.execution.errors import UserError, one_sentence
+from runner.files.atomic_files import read_json
+from runner.files.plain_yaml import plain_yaml
+from runner.report.recorded.seed_values import PLACE, SEEDS, read_labelled, read_seed_values
+from runner.verdicts.cells import CONF
+
+Place = tuple[str, str, str]
+"""Row, column and metric."""
+
+MEAN = "mean"
+PLAIN = ("sd", "lo", "hi", "n", "p_value")
+"""Columns of table.csv."""
+
+BY_SEED = ("lowest seed", "highest seed")
+OF_TWO = ("found", "seeds above")
+"""What only a difference has."""
+
+WITHOUT_UNIT = ("n", "p_value", "seeds above")
+
+
+class RecordedNumbers:
+    """The numbers of the table in `folder`, in the units that it prints.
+
+    Raises:
+        UserError: if the table is not there or has another schema.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not (folder / "table.csv").is_file():
+            raise UserError(f"there is no recorded table {folder.name}.")
+        try:
+            self.frame = read_labelled(folder / "table.csv").set_index(PLACE)
+            self.seeds = read_seed_values(folder / SEEDS)
+            self.places: list[Place] = list(self.frame.index)
+            self.published = tuple(name for name in self.frame.columns if name.startswith("published_"))
+            if lacks := [name for name in (MEAN, *PLAIN) if name not in self.frame.columns]:
+                raise ValueError(f"without {', '.join(lacks)}")
+        except (ValueError, KeyError, TypeError) as error:
+            said = f"table.csv of {folder.name} is of another schema ({one_sentence(error)})"
+            raise UserError(f"{said}.") from error
+        self.folder, self._units = folder, _units(folder)
+
+    def value(self, place: Place, what: str) -> float | None:
+        """What the table has at `place`; None where it has no such number, or an infinite one."""
+        if place not in self.frame.index:
+            return None
+        value: float | None
+        if what == "margin":
+            value = self._column(place, "hi") - self._column(place, MEAN)
+        elif what in BY_SEED:
+            value = _extreme(self.seeds.get(place, {}), what)
+        else:
+            value = self._column(place, what)
+        return self._in_unit(value, place, what)
+
+    def _column(self, place: Place, name: str) -> float:
+        return float(str(self.frame.at[place, name])) if name in self.frame.columns else math.nan
+
+    def _in_unit(self, value: float | None, place: Place, what: str) -> float | None:
+        if value is None or not math.isfinite(value):
+            return None
+        return value if what in WITHOUT_UNIT else value / self._units.get(place[2], 1.0)
+
+    def difference(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
+        """`what` of the number at `one` less that of `of_other` at `other`.
+
+        It is paired by seed where both are of this table and share two seeds, else of the two means: then
+        the interval and the test are Welch's, and nothing is by seed. Published numbers have a difference
+        alone.
+        """
+        if what in self.published or self is not of_other or not self._paired(one, other):
+            value = self._of_means(one, other, what, of_other)
+        else:
+            value = self._of_seeds(one, other, what)
+        return self._in_unit(value, one, what)
+
+    def _paired(self, one: Place, other: Place) -> bool:
+        """Whether both numbers are known by two seeds at least that they share."""
+        return len(self.seeds.get(one, {}).keys() & self.seeds.get(other, {}).keys()) > 1
+
+    def _of_seeds(self, one: Place, other: Place, what: str) -> float | None:
+        first, second = self.seeds[one], self.seeds[other]
+        apart = {seed: first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())}
+        if what == "p_value":
+            return paired_p_value(first, second)
+        if what == "found":
+            return detectable_difference(first, second)
+        if what == "seeds above":
+            return float(sum(value > 0 for value in apart.values()))
+        if what in BY_SEED:
+            return _extreme(apart, what)
+        return getattr(interval(list(apart.values())), what, None)
+
+    def _of_means(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
+        if what in (MEAN, *self.published):
+            return self._column(one, what) - of_other._column(other, what)
+        first, second = self._interval(one), of_other._interval(other)
+        if first is None or second is None:
+            return None
+        if what == "p_value":
+            return welch_p_value(first, second)
+        if what == "found":
+            return welch_detectable(first, second)
+        return getattr(welch_interval(first, second), what, None) if what in ("lo", "hi", "margin") else None
+
+    def _interval(self, place: Place) -> Interval | None:
+        mean, sd, n = (self._column(place, name) for name in (MEAN, "sd", "n"))
+        return Interval(mean, sd, None, None, int(n)) if math.isfinite(mean) and math.isfinite(sd) else None
+
+
+def _extreme(seeds: Mapping[int, float], what: str) -> float | None:
+    """The lowest or the highest of the values by seed."""
+    return (min if what == BY_SEED[0] else max)(seeds.values(), default=None)
+
+
+def _units(folder: Path) -> dict[str, float]:
+    """The unit of each metric that the table shows in another than its own.
+
+    Tables that were recorded before the manifest had them are of experiments in conf/.
+    """
+    manifest = read_json(folder / "manifest.json") or {}
+    if "units" in manifest:
+        return {str(metric): float(unit) for metric, unit in manifest["units"].items()}
+    path = CONF / "experiment" / f"{folder.name.rpartition('_')[0]}.yaml"
+    shape = (plain_yaml(path.read_bytes()) or {}).get("table") or {} if path.is_file() else {}
+    return {metric["metric"]: float(metric.get("scale", 1.0)) for metric in shape.get("metrics", [])}

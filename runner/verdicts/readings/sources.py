@@ -1,0 +1,177 @@
+"""The source that a reading names behind a number: which places of which tables, and what of them.
+
+    row | column | metric | what | which
+
+``what`` is the mean where it is not given, or a column of table.csv such as ``sd``, ``n`` or
+``published_EDLP``; ``margin`` is half of the interval, and ``lowest seed`` and ``highest seed`` are the
+extremes of seeds.csv. ``mean - published_EDLP`` and ``mean / published_EDLP`` are of two at one place.
+
+One part may hold two labels: ``A / B`` is the ratio of their numbers, ``A - B`` the difference, which also
+has ``p_value``, ``found`` (the smallest true difference that the test finds with 80 % power, not corrected)
+and ``seeds above`` (on how many A is above B). Behind a row `` @ pt_table1_paper`` names another record.
+
+A part may list labels, ``A; B``, or be a ``*`` for all: then ``which`` is ``smallest`` or ``largest``.
+``at most`` is the largest, rounded up, and ``at least`` the smallest, rounded down.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from itertools import product
+from pathlib import Path
+
+from runner.execution.errors import UserError, not_allowed
+from runner.store.folder_digests import DIGESTS, damaged_files
+from runner.verdicts.readings.recorded_numbers import BY_SEED, MEAN, OF_TWO, PLAIN, Place, RecordedNumbers
+
+HALVES = re.compile(" [/-] ")
+BAR = re.compile(r"\\?\|")
+MINUS = "\N{MINUS SIGN}"
+ROUNDED = {
+    "smallest": ROUND_HALF_EVEN,
+    "largest": ROUND_HALF_EVEN,
+    "at least": ROUND_FLOOR,
+    "at most": ROUND_CEILING,
+}
+"""How each answer to which of several numbers is meant is rounded."""
+
+
+class Sources:
+    """The numbers that the reading in `folder` may take.
+
+    Args:
+        where: what a message calls the reading.
+
+    Raises:
+        UserError: if the record beside the reading cannot be read.
+    """
+
+    def __init__(self, folder: Path, where: str) -> None:
+        self.where, self._root = where, folder.parent
+        try:
+            self._own = RecordedNumbers(folder)
+        except UserError as error:
+            raise UserError(f"{where} is left as it is: {error}") from error
+        self._others: dict[str, RecordedNumbers] = {}
+
+    def written(self, source: str, like: str) -> str:
+        """The number that `source` names, with the sign of minus and as many decimals as `like`.
+
+        Raises:
+            UserError: if `source` has another form, or names what is not there.
+        """
+        parts = [part.strip() for part in BAR.split(source)]
+        if not 3 <= len(parts) <= 5:
+            raise UserError(f"{self.where}: a source must be row | column | metric, '{source}' was given.")
+        what, which = [*parts[3:], MEAN, ""][:2] if len(parts) < 5 else parts[3:]
+        self._check(what, which if len(parts) == 5 else None)
+        numbers = list(self._numbers(parts[:3], what))
+        if not numbers:
+            raise UserError(f"{self.where}: the table has no number '{source}'.")
+        if len(parts) < 5 and len(numbers) > 1:
+            must = "must say in a fifth part which, smallest, largest, at least or at most"
+            raise UserError(f"{self.where}: the source '{source}' is of {len(numbers)} numbers and {must}.")
+        value = (min if which in ("smallest", "at least") else max)(numbers)
+        return written(value, like, ROUNDED.get(which, ROUND_HALF_EVEN))
+
+    def _check(self, what: str, which: str | None) -> None:
+        asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *self._own.published)
+        given_parts = [
+            *(("fourth", half, asked) for half in HALVES.split(what)),
+            ("fifth", which, tuple(ROUNDED)),
+        ]
+        for name, given, allowed in given_parts:
+            if given is not None and given not in allowed:
+                must = f"{self.where}: the {name} part of a source must be {', '.join(allowed[:-1])}"
+                raise not_allowed(f"{must} or {allowed[-1]}", given, allowed)
+
+    def _numbers(self, parts: Sequence[str], what: str) -> Iterator[float]:
+        """The numbers at all places that `parts` name; a place that a ``*`` names may have none."""
+        labels = [dict.fromkeys(names) for names in zip(*self._own.places, strict=True)]
+        named = [list(_listed(part, known)) for part, known in zip(parts, labels, strict=True)]
+        for place in product(*named):
+            value = self._value([label for label, _ in place], what)
+            if value is not None:
+                yield value
+            elif not any(of_all for _, of_all in place):
+                raise UserError(f"{self.where}: the table has no number '{' | '.join(x for x, _ in place)}'.")
+
+    def _value(self, place: Sequence[str], what: str) -> float | None:
+        """The number at `place`, or the ratio or difference of two if it is of none.
+
+        A label with a stroke in it is a label before it is a ratio.
+        """
+        if found := HALVES.search(what):
+            one, other = what[: found.start()], what[found.end() :]
+            return _combined(found[0], self._value(place, one), self._value(place, other))
+        table, plain = self._table_of(place)
+        if (value := table.value(plain, what)) is not None:
+            return value
+        for at, part in enumerate(place):
+            for found in HALVES.finditer(part):
+                halves = part[: found.start()].strip(), part[found.end() :].strip()
+                (over, first), (under, second) = (
+                    self._table_of([*place[:at], half, *place[at + 1 :]]) for half in halves
+                )
+                if over.value(first, MEAN) is None or under.value(second, MEAN) is None:
+                    continue
+                if found[0] == " - ":
+                    return over.difference(first, second, what, under)
+                return _combined(found[0], over.value(first, what), under.value(second, what))
+        return None
+
+    def _table_of(self, place: Sequence[str]) -> tuple[RecordedNumbers, Place]:
+        """The table that holds `place`, and the place in it."""
+        row, column, metric = place
+        row, _, name = row.partition(" @ ")
+        if not name:
+            return self._own, (row, column, metric)
+        if " " in name:
+            return self._own, (place[0], column, metric)
+        if name not in self._others:
+            self._others[name] = self._read(name)
+        return self._others[name], (row, column, metric)
+
+    def _read(self, name: str) -> RecordedNumbers:
+        """The table of another record."""
+        try:
+            if changed := damaged_files(self._root / name):
+                raise UserError(f"{', '.join(changed)} of {name} is not as it was recorded ({DIGESTS}).")
+            return RecordedNumbers(self._root / name)
+        except UserError as error:
+            raise UserError(f"{self.where} is left as it is: {error}") from error
+
+
+def _combined(operator: str, one: float | None, other: float | None) -> float | None:
+    """The ratio or the difference of two numbers."""
+    if one is None or other is None or (operator == " / " and not other):
+        return None
+    return one / other if operator == " / " else one - other
+
+
+def _listed(part: str, labels: dict[str, None]) -> Iterator[tuple[str, bool]]:
+    """The labels that `part` names, or what it makes of each, and whether a ``*`` named it."""
+    for one in [part] if part in labels else part.split("; "):
+        if "*" in one and one not in labels:
+            others = HALVES.split(one)
+            yield from ((one.replace("*", label), True) for label in labels if label not in others)
+        else:
+            yield one.strip(), False
+
+
+def written(value: float, like: str, rounding: str) -> str:
+    """`value` with as many decimals as `like`, in its notation."""
+    digits = len(like.partition("e")[0].partition(".")[2])
+    exact = Decimal(f"{value:.12g}") if rounding != ROUND_HALF_EVEN else Decimal(value)
+    if "e" in like:
+        last = (math.floor(math.log10(abs(value))) if value else 0) - digits
+        exact = exact.quantize(Decimal((0, (1,), last)), rounding)
+        mantissa, _, exponent = f"{exact:.{digits}e}".partition("e")
+        text = f"{mantissa}e{int(exponent)}"
+    else:
+        exact = exact.quantize(Decimal((0, (1,), -digits)), rounding)
+        text = f"{exact:{',' if ',' in like else ''}.{digits}f}"
+    return MINUS + text[1:] if like[0] == MINUS and text[0] == "-" else text

@@ -1,0 +1,113 @@
+"""What a reading may name as the source of a number: differences by SciPy, lists, other records, rounding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from metrics.inference.few_seeds import detectable_difference
+from runner.execution.errors import UserError
+from runner.verdicts.readings.sources import Sources
+
+A, B, C = [1.0, 2.0, 4.0, 3.5], [0.5, 2.5, 1.0, 3.0], [8.0, 9.0]
+HERE, THERE = "own_table_quick", "own_table_paper"
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    """A record of the rows A and B with four seeds, and another of C with two."""
+    _record(tmp_path / HERE, {"A": A, "B": B})
+    _record(tmp_path / THERE, {"C": C})
+    return Sources(tmp_path / HERE, "the reading")
+
+
+def _record(folder: Path, rows: dict[str, list[float]]) -> None:
+    folder.mkdir()
+    lines, seeds = [], []
+    for column, factor in (("near", 1.0), ("far", -2.0)):
+        for row, values in rows.items():
+            data = pd.Series([factor * value for value in values])
+            half = stats.t.ppf(0.975, len(data) - 1) * data.std() / len(data) ** 0.5
+            mean, place = data.mean(), {"row": row, "cell": column, "metric": "tv"}
+            numbers = {"mean": mean, "lo": mean - half, "hi": mean + half, "n": len(data), "sd": data.std()}
+            lines.append(place | numbers | {"published_own": 2.0, "p_value": 0.25})
+            seeds.append(place | dict(enumerate(data)))
+    pd.DataFrame(lines).to_csv(folder / "table.csv", index=False)
+    pd.DataFrame(seeds).to_csv(folder / "seeds.csv", index=False)
+    (folder / "manifest.json").write_text('{"units": {"tv": 10.0}}')
+
+
+PAIRED = stats.ttest_rel(A, B)
+WELCH = stats.ttest_ind(A, C, equal_var=False)
+FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("A - B | near | tv", 0.0875),
+        ("A - B | near | tv | lo", PAIRED.confidence_interval().low / 10),
+        ("A - B | near | tv | margin", (PAIRED.confidence_interval().high - 0.875) / 10),
+        ("A - B | near | tv | p_value", PAIRED.pvalue),
+        ("A - B | near | tv | found", (FOUND or 0.0) / 10),
+        ("A - B | near | tv | n", 4.0),
+        ("A - B | near | tv | seeds above", 3.0),
+        ("A - B | near | tv | lowest seed", -0.05),
+        ("A | near - far | tv | highest seed", 1.2),
+        ("A | near | tv | lowest seed", 0.1),
+        ("A / B | near | tv", 1.5),
+        ("A - C @ own_table_paper | near | tv", -0.5875),
+        ("A - C @ own_table_paper | near | tv | p_value", WELCH.pvalue),
+        ("A - C @ own_table_paper | near | tv | hi", WELCH.confidence_interval().high / 10),
+        ("C @ own_table_paper / A | near | tv", 8.5 / 2.625),
+        ("C @ own_table_paper | near | tv | n", 2.0),
+        ("A | near | tv | published_own", 0.2),
+        ("A | near | tv | mean - published_own", 0.0625),
+        ("A | near | tv | mean / published_own", 1.3125),
+        ("A; B | near | tv | mean | smallest", 0.175),
+        ("* | * | tv | mean | largest", 0.2625),
+        ("* | * | tv | mean | smallest", -0.525),
+        ("* - B | * | tv | mean | smallest", -0.175),
+        ("A - B | * | tv | p_value | largest", PAIRED.pvalue),
+    ],
+)
+def test_a_source_is_what_scipy_makes_of_the_seeds(sources: Sources, source: str, expected: float) -> None:
+    assert float(sources.written(source, "0.000000")) == pytest.approx(expected, abs=6e-7)
+
+
+@pytest.mark.parametrize(
+    ("source", "like", "expected"),
+    [
+        ("A | near | tv | mean | at most", "0.00", "0.27"),
+        ("A | near | tv | mean | at least", "0.00", "0.26"),
+        ("A | far | tv | mean | at most", "-0.0", "-0.5"),
+        ("A | near | tv | lowest seed | at most", "0.0", "0.1"),
+        ("A; B | near | tv | mean | at most", "1e-2", "3e-1"),
+        ("A; B | near | tv | mean | at least", "1.0e-2", "1.7e-1"),
+    ],
+)
+def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, expected: str) -> None:
+    assert sources.written(source, like) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "A - C @ own_table_paper | near | tv | seeds above",
+        "A | near | tv | found",
+        "A - D | near | tv",
+        "* | near | kl | mean | largest",
+    ],
+)
+def test_what_no_table_has_is_named(sources: Sources, source: str) -> None:
+    with pytest.raises(UserError, match="the reading: the table has no number"):
+        sources.written(source, "0.0")
+
+
+def test_another_record_that_was_edited_vouches_for_nothing(sources: Sources, tmp_path: Path) -> None:
+    (tmp_path / THERE / "digests.json").write_text('{"files": {"table.csv": "0"}}')
+    with pytest.raises(UserError, match=r"as it is: table.csv of own_table_paper is not as it was recorded"):
+        sources.written("C @ own_table_paper | near | tv", "0.0")
