@@ -55,6 +55,7 @@ class Sources:
             self._own = RecordedNumbers(folder)
         except UserError as error:
             raise UserError(f"{where} is left as it is: {error}") from error
+        self._labels = [dict.fromkeys(names) for names in zip(*self._own.places, strict=True)]
         self._others: dict[str, RecordedNumbers] = {}
 
     def written(self, source: str, like: str) -> str:
@@ -90,14 +91,14 @@ class Sources:
 
     def _numbers(self, parts: Sequence[str], what: str) -> Iterator[float]:
         """The numbers at all places that `parts` name; a place that a ``*`` names may have none."""
-        labels = [dict.fromkeys(names) for names in zip(*self._own.places, strict=True)]
-        named = [list(_listed(part, known)) for part, known in zip(parts, labels, strict=True)]
+        named = [list(_listed(part, known)) for part, known in zip(parts, self._labels, strict=True)]
         for place in product(*named):
             value = self._value([label for label, _ in place], what)
             if value is not None:
                 yield value
             elif not any(of_all for _, of_all in place):
-                raise UserError(f"{self.where}: the table has no number '{' | '.join(x for x, _ in place)}'.")
+                asked = " | ".join([*(label for label, _ in place), *([] if what == MEAN else [what])])
+                raise UserError(f"{self.where}: the table has no number '{asked}'.")
 
     def _value(self, place: Sequence[str], what: str) -> float | None:
         """The number at `place`, or the ratio or difference of two if it is of none.
@@ -126,14 +127,12 @@ class Sources:
     def _table_of(self, place: Sequence[str]) -> tuple[RecordedNumbers, Place]:
         """The table that holds `place`, and the place in it."""
         row, column, metric = place
-        row, _, name = row.partition(" @ ")
-        if not name:
+        here, _, name = row.partition(" @ ")
+        if row in self._labels[0] or not name or " " in name:
             return self._own, (row, column, metric)
-        if " " in name:
-            return self._own, (place[0], column, metric)
         if name not in self._others:
             self._others[name] = self._read(name)
-        return self._others[name], (row, column, metric)
+        return self._others[name], (here, column, metric)
 
     def _read(self, name: str) -> RecordedNumbers:
         """The table of another record."""
