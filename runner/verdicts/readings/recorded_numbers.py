@@ -74,9 +74,8 @@ class RecordedNumbers:
     def difference(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
         """`what` of the number at `one` less that of `of_other` at `other`.
 
-        It is paired by seed where both are of this table and share two seeds, else of the two means: then
-        the interval and the test are Welch's, and nothing is by seed. Published numbers have a difference
-        alone.
+        It is paired by seed where both are of this table; without two seeds in common, and of published
+        numbers, it is the difference alone. Of two tables the interval and the test are Welch's.
         """
         if what in self.published or self is not of_other or not self._paired(one, other):
             value = self._of_means(one, other, what, of_other)
@@ -104,6 +103,8 @@ class RecordedNumbers:
     def _of_means(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
         if what in (MEAN, *self.published):
             return self._column(one, what) - of_other._column(other, what)
+        if self is of_other:
+            return None
         first, second = self._interval(one), of_other._interval(other)
         if first is None or second is None:
             return None

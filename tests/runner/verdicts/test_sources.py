@@ -18,7 +18,7 @@ HERE, THERE = "own_table_quick", "own_table_paper"
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Sources:
-    """A record of the rows A and B with four seeds, and another of C with two."""
+    """A record of the rows A and B with four seeds and of E with none, and another of C with two."""
     _record(tmp_path / HERE, {"A": A, "B": B})
     _record(tmp_path / THERE, {"C": C})
     return Sources(tmp_path / HERE, "the reading")
@@ -35,6 +35,7 @@ def _record(folder: Path, rows: dict[str, list[float]]) -> None:
             numbers = {"mean": mean, "lo": mean - half, "hi": mean + half, "n": len(data), "sd": data.std()}
             lines.append(place | numbers | {"published_own": 2.0, "p_value": 0.25})
             seeds.append(place | dict(enumerate(data)))
+    lines.append(lines[0] | {"row": "E"})
     pd.DataFrame(lines).to_csv(folder / "table.csv", index=False)
     pd.DataFrame(seeds).to_csv(folder / "seeds.csv", index=False)
     (folder / "manifest.json").write_text('{"units": {"tv": 10.0}}')
@@ -98,6 +99,7 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
     [
         "A - C @ own_table_paper | near | tv | seeds above",
         "A | near | tv | found",
+        "A - E | near | tv | margin",
         "A - D | near | tv",
         "* | near | kl | mean | largest",
     ],
