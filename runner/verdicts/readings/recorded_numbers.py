@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from metrics.inference.few_seeds import Interval, detectable_difference, interval, paired_p_value
 from metrics.inference.welch import welch_detectable, welch_interval, welch_p_value
@@ -39,20 +40,21 @@ class RecordedNumbers:
         if not (folder / "table.csv").is_file():
             raise UserError(f"there is no recorded table {folder.name}.")
         try:
-            self.frame = read_labelled(folder / "table.csv").set_index(PLACE)
-            self.seeds = read_seed_values(folder / SEEDS)
-            self.places: list[Place] = list(self.frame.index)
-            self.published = tuple(name for name in self.frame.columns if name.startswith("published_"))
-            if lacks := [name for name in (MEAN, *PLAIN) if name not in self.frame.columns]:
+            frame = read_labelled(folder / "table.csv")
+            if lacks := [name for name in (*PLACE, MEAN, *PLAIN) if name not in frame.columns]:
                 raise ValueError(f"without {', '.join(lacks)}")
+            lines = frame.set_index(PLACE).to_dict("index")
+            self.seeds = read_seed_values(folder / SEEDS)
         except (ValueError, KeyError, TypeError) as error:
             said = f"table.csv of {folder.name} is of another schema ({one_sentence(error)})"
             raise UserError(f"{said}.") from error
-        self.folder, self._units = folder, _units(folder)
+        self.lines = cast(dict[Place, dict[str, object]], lines)
+        self.published = tuple(name for name in frame.columns if name.startswith("published_"))
+        self._units = _units(folder)
 
     def value(self, place: Place, what: str) -> float | None:
         """What the table has at `place`; None where it has no such number, or an infinite one."""
-        if place not in self.frame.index:
+        if place not in self.lines:
             return None
         value: float | None
         if what == "margin":
@@ -64,7 +66,7 @@ class RecordedNumbers:
         return self._in_unit(value, place, what)
 
     def _column(self, place: Place, name: str) -> float:
-        return float(str(self.frame.at[place, name])) if name in self.frame.columns else math.nan
+        return float(str(self.lines[place].get(name, math.nan)))
 
     def _in_unit(self, value: float | None, place: Place, what: str) -> float | None:
         if value is None or not math.isfinite(value):

@@ -55,7 +55,7 @@ class Sources:
             self._own = RecordedNumbers(folder)
         except UserError as error:
             raise UserError(f"{where} is left as it is: {error}") from error
-        self._labels = [dict.fromkeys(names) for names in zip(*self._own.places, strict=True)]
+        self._labels = [dict.fromkeys(names) for names in zip(*self._own.lines, strict=True)]
         self._others: dict[str, RecordedNumbers] = {}
 
     def written(self, source: str, like: str) -> str:
@@ -67,25 +67,24 @@ class Sources:
         parts = [part.strip() for part in BAR.split(source)]
         if not 3 <= len(parts) <= 5:
             raise UserError(f"{self.where}: a source must be row | column | metric, '{source}' was given.")
-        what, which = [*parts[3:], MEAN, ""][:2] if len(parts) < 5 else parts[3:]
-        self._check(what, which if len(parts) == 5 else None)
+        what, which = parts[3] if len(parts) > 3 else MEAN, parts[4] if len(parts) > 4 else None
+        self._check(what, which)
         numbers = list(self._numbers(parts[:3], what))
         if not numbers:
             raise UserError(f"{self.where}: the table has no number '{source}'.")
-        if len(parts) < 5 and len(numbers) > 1:
+        if which is None and len(numbers) > 1:
             must = "must say in a fifth part which, smallest, largest, at least or at most"
             raise UserError(f"{self.where}: the source '{source}' is of {len(numbers)} numbers and {must}.")
         value = (min if which in ("smallest", "at least") else max)(numbers)
-        return written(value, like, ROUNDED.get(which, ROUND_HALF_EVEN))
+        return written(value, like, ROUNDED[which] if which else ROUND_HALF_EVEN)
 
     def _check(self, what: str, which: str | None) -> None:
         asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *self._own.published)
-        given_parts = [
-            *(("fourth", half, asked) for half in HALVES.split(what)),
-            ("fifth", which, tuple(ROUNDED)),
-        ]
+        given_parts = [("fourth", half, asked) for half in HALVES.split(what)]
+        if which is not None:
+            given_parts.append(("fifth", which, tuple(ROUNDED)))
         for name, given, allowed in given_parts:
-            if given is not None and given not in allowed:
+            if given not in allowed:
                 must = f"{self.where}: the {name} part of a source must be {', '.join(allowed[:-1])}"
                 raise not_allowed(f"{must} or {allowed[-1]}", given, allowed)
 
@@ -103,7 +102,7 @@ class Sources:
     def _value(self, place: Sequence[str], what: str) -> float | None:
         """The number at `place`, or the ratio or difference of two if it is of none.
 
-        A label with a stroke in it is a label before it is a ratio.
+        A label that holds a sign is a label before it is two.
         """
         if found := HALVES.search(what):
             one, other = what[: found.start()], what[found.end() :]

@@ -63,8 +63,13 @@ def unfounded(folder: Path) -> list[str]:
         for old, new in zip(TAGGED.finditer(text), TAGGED.finditer(current), strict=True)
         if old[1] != new[1]
     ]
+    return wrong + _without_source(folder, text)
+
+
+def _without_source(folder: Path, text: str) -> list[str]:
+    """The numbers of the reading `text` that name no source and that the record does not show."""
     shown = ((folder / name).read_text(encoding="utf-8") for name in SHOWN)
-    return wrong + unsourced(TAGGED.sub(" ", text), shown)
+    return unsourced(TAGGED.sub(" ", text), shown)
 
 
 def unsourced(text: str, sources: Iterable[str]) -> list[str]:
@@ -108,7 +113,7 @@ def fill_readings(root: Path) -> list[str]:
             text = filled(folder)
             if text != (folder / READING).read_text(encoding="utf-8"):
                 write_text(folder / READING, text)
-            found = unfounded(folder)
+            found = _without_source(folder, text)
         except UnicodeDecodeError:
             said.append(f"{folder.name}/{READING} cannot be read: it is not UTF-8.")
             continue

@@ -18,7 +18,7 @@ HERE, THERE = "own_table_quick", "own_table_paper"
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Sources:
-    """A record of the rows A and B with four seeds and of E with none, and another of C with two."""
+    """A record of the rows A and B with four seeds and of two others with none, and another of C with two."""
     _record(tmp_path / HERE, {"A": A, "B": B})
     _record(tmp_path / THERE, {"C": C})
     return Sources(tmp_path / HERE, "the reading")
@@ -35,7 +35,7 @@ def _record(folder: Path, rows: dict[str, list[float]]) -> None:
             numbers = {"mean": mean, "lo": mean - half, "hi": mean + half, "n": len(data), "sd": data.std()}
             lines.append(place | numbers | {"published_own": 2.0, "p_value": 0.25})
             seeds.append(place | dict(enumerate(data)))
-    lines.append(lines[0] | {"row": "E"})
+    lines += [lines[0] | {"row": row} for row in ("E", "A @ noon")]
     pd.DataFrame(lines).to_csv(folder / "table.csv", index=False)
     pd.DataFrame(seeds).to_csv(folder / "seeds.csv", index=False)
     (folder / "manifest.json").write_text('{"units": {"tv": 10.0}}')
@@ -65,6 +65,7 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("A - C @ own_table_paper | near | tv | hi", WELCH.confidence_interval().high / 10),
         ("C @ own_table_paper / A | near | tv", 8.5 / 2.625),
         ("C @ own_table_paper | near | tv | n", 2.0),
+        ("A @ noon | near | tv", 0.2625),
         ("A | near | tv | published_own", 0.2),
         ("A | near | tv | mean - published_own", 0.0625),
         ("A | near | tv | mean / published_own", 1.3125),
