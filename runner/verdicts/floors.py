@@ -52,17 +52,21 @@ def _differ(one: Interval, other: Interval) -> bool:
 def at_floor(record: Record, place: Counterpart, ours: Measured, published: Published) -> bool:
     """Whether both numbers are at the floor.
 
-    Both lie where one more value of perfect draws is expected, or are better; and ours is not significantly
-    worse by the table's own test. The test alone would not do: the less a row tells, the surer it passes.
+    The published one lies where one more value of perfect draws is expected, and our mean where that of as
+    many is, or they are better; and ours is not significantly worse by the table's own test. The test alone
+    would not do: the less a row tells, the surer it passes.
     """
     floor = _with_value(record, place).get(place.metric.floor or "")
-    expected = prediction(_of_draws(*floor)) if floor is not None else None
-    if expected is None or ours.interval is None or not ours.within_floor:
+    if floor is None or ours.interval is None or not ours.within_floor:
         return False
-    values = ours.interval.mean, published.mean * published.scale
+    draws = _of_draws(*floor)
+    one, mean = prediction(draws), prediction(draws, ours.interval.n)
+    if one is None or mean is None:
+        return False
+    printed = published.mean * published.scale
     if place.metric.direction is Direction.max:
-        return min(values) >= expected[0]
-    return max(values) <= expected[1]
+        return printed >= one[0] and ours.interval.mean >= mean[0]
+    return printed <= one[1] and ours.interval.mean <= mean[1]
 
 
 def _of_draws(floor: Measured, span: Interval) -> Interval:

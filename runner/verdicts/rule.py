@@ -48,14 +48,14 @@ class Evidence:
     absent: int = 0
 
 
-def prediction(ours: Interval) -> tuple[float, float] | None:
-    """Where one more value lies with probability `LEVEL`; None for one value.
+def prediction(ours: Interval, more: int = 1) -> tuple[float, float] | None:
+    """Where the mean of so many `more` values lies with probability `LEVEL`; None where `ours` is one value.
 
-    The values are taken as normal: ``mean +- t s sqrt(1 + 1 / n)`` with n - 1 degrees of freedom.
+    The values are taken as normal: ``mean +- t s sqrt(1 / more + 1 / n)`` with n - 1 degrees of freedom.
     """
     if ours.sd is None:
         return None
-    half = t_quantile(0.5 + LEVEL / 2, ours.n - 1) * ours.sd * math.sqrt(1 + 1 / ours.n)
+    half = t_quantile(0.5 + LEVEL / 2, ours.n - 1) * ours.sd * math.sqrt(1 / more + 1 / ours.n)
     return ours.mean - half, ours.mean + half
 
 

@@ -196,6 +196,20 @@ def test_both_are_at_the_floor_only_if_the_published_one_is_too() -> None:
     assert not at_floor(record, PLACE, noisy, Published(Numeral("1.2")))
 
 
+@pytest.mark.parametrize("direction", [Direction.min, Direction.max])
+def test_our_mean_has_to_lie_where_the_mean_of_as_many_perfect_draws_is_expected(
+    direction: Direction,
+) -> None:
+    sign = -1.0 if direction is Direction.max else 1.0
+    record = made_up(perfect=(sign * 1.0, Role.draws), A=(sign * 1.0, Role.sampler))
+    place = replace(PLACE, metric=replace(PLACE.metric, direction=direction))
+    # The floor is of 5 values of standard deviation 0.1: one more lies within 0.304 of it, the mean of two
+    # within 0.232, that of five within 0.176.
+    for apart, n, expected in ((0.17, 5, True), (0.18, 5, False), (0.23, 2, True), (0.24, 2, False)):
+        ours = Measured(Interval(sign * (1 + apart), 0.1, None, None, n), True, "sampler")
+        assert at_floor(record, place, ours, Published(Numeral(f"{sign * 1.3}"))) is expected
+
+
 def test_a_floor_in_closed_form_has_the_spread_of_its_draws() -> None:
     record = made_up(perfect=(1.0, Role.draws), A=(1.0, Role.sampler))
     closed = Measured(
