@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from runner.report.analysis.compared_rows import ComparedRows, compared_rows
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import Entry, Summary
@@ -88,7 +89,7 @@ class MetricBlock:
 class Page:
     """A table ready to be written: its blocks, and the sentences around them.
 
-    `findings` are comparisons and growths.
+    `findings` are sentences on `comparisons` and growths.
     """
 
     title: str
@@ -99,6 +100,7 @@ class Page:
     footnotes: tuple[tuple[str, str], ...]
     coverage: str
     rest: str | None
+    comparisons: tuple[ComparedRows, ...] = ()
 
 
 def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
@@ -108,17 +110,19 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
     reduction, counts = shape.reduced.get(results.scale), results.counts
     missing = ", ".join(f"{counts[status]} {status}" for status in sorted(counts) if status != "done")
     coverage = f"{results.done} of {results.expected} runs are done" + (f" ({missing})." if missing else ".")
+    comparisons = compared_rows(shape, results)
     notes = *shape.notes, *unequal_costs(shape, results), *notes_on_runs(results.threads, results.sources)
     return Page(
         title=shape.title if reduction is None else f"{shape.title} (reduced protocol)",
         caption=" ".join(part for part in (shape.caption.strip(), budget) if part),
         blocks=blocks,
-        findings=(*compared(shape, results), *growing(shape, results)),
+        findings=(*compared(comparisons), *growing(shape, results)),
         legend=tuple(legend(shape, summary, results.seeds, reduction)),
         footnotes=tuple((mark(place), text) for place, text in enumerate(layout.footnotes.texts))
         + tuple(("", " ".join(note.split())) for note in notes),
         coverage=coverage,
         rest=command if results.done < results.expected else None,
+        comparisons=tuple(comparisons),
     )
 
 

@@ -13,6 +13,8 @@ from runner.report.page.latex import latex
 from runner.report.page.layout import Page
 from runner.report.page.markdown import markdown
 
+COMPARISONS = "comparisons.csv"
+
 
 def has_numbers(folder: Path) -> bool:
     """Whether a table was rendered into `folder` that has a mean; published numbers beside it are none."""
@@ -26,9 +28,14 @@ def has_numbers(folder: Path) -> bool:
 def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Page) -> list[str]:
     """Writes `records` and `page` into `folder`; the names of the files.
 
+    ``comparisons.csv`` has a line for each pair of rows that the table compares, in each of its columns.
     ``table.parquet`` holds what ``table.csv`` does, with the extra `parquet`.
     """
     texts = {"table.csv": csv_of_records(records), "table.md": markdown(page), "table.tex": latex(page)}
+    if page.comparisons:
+        texts[COMPARISONS] = csv_of_records([pair.record() for pair in page.comparisons])
+    else:
+        (folder / COMPARISONS).unlink(missing_ok=True)
     for name, text in texts.items():
         write_text(folder / name, text)
     parquet = folder / "table.parquet"

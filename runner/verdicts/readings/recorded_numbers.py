@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import permutations
 from pathlib import Path
 from typing import cast
 
@@ -12,6 +13,7 @@ from metrics.inference.welch import welch_detectable, welch_interval, welch_p_va
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
 from runner.files.plain_yaml import plain_yaml
+from runner.report.page.table_files import COMPARISONS
 from runner.report.recorded.seed_values import PLACE, SEEDS, read_labelled, read_seed_values
 from runner.verdicts.cells import CONF
 
@@ -26,7 +28,10 @@ BY_SEED = ("lowest seed", "highest seed")
 OF_TWO = ("found", "seeds above")
 """What only a difference has."""
 
-WITHOUT_UNIT = ("n", "p_value", "seeds above")
+OF_COMPARISON = ("holm_p_value", "detectable")
+"""What only a difference has that the table compares: corrected columns of comparisons.csv."""
+
+WITHOUT_UNIT = ("n", "p_value", "seeds above", "holm_p_value")
 
 
 class RecordedNumbers:
@@ -39,14 +44,16 @@ class RecordedNumbers:
     def __init__(self, folder: Path) -> None:
         if not (folder / "table.csv").is_file():
             raise UserError(f"there is no recorded table {folder.name}.")
+        name = "table.csv"
         try:
             frame = read_labelled(folder / "table.csv")
-            if lacks := [name for name in (*PLACE, MEAN, *PLAIN) if name not in frame.columns]:
+            if lacks := [column for column in (*PLACE, MEAN, *PLAIN) if column not in frame.columns]:
                 raise ValueError(f"without {', '.join(lacks)}")
             lines = frame.set_index(PLACE).to_dict("index")
-            self.seeds = read_seed_values(folder / SEEDS)
+            self.seeds = read_seed_values(folder / (name := SEEDS))
+            self._compared = _read_comparisons(folder / (name := COMPARISONS))
         except (ValueError, KeyError, TypeError) as error:
-            said = f"table.csv of {folder.name} is of another schema ({one_sentence(error)})"
+            said = f"{name} of {folder.name} is of another schema ({one_sentence(error)})"
             raise UserError(f"{said}.") from error
         self.lines = cast(dict[Place, dict[str, object]], lines)
         self.published = tuple(name for name in frame.columns if name.startswith("published_"))
@@ -79,7 +86,10 @@ class RecordedNumbers:
         It is paired by seed where both are of this table; without two seeds in common, and of published
         numbers, it is the difference alone. Of two tables the interval and the test are Welch's.
         """
-        if what in self.published or self is not of_other or not self._paired(one, other):
+        if what in OF_COMPARISON:
+            pair = (one[0], other[0], *one[1:]) if self is of_other and one[1:] == other[1:] else None
+            value = self._compared.get(pair, {}).get(what) if pair is not None else None
+        elif what in self.published or self is not of_other or not self._paired(one, other):
             value = self._of_means(one, other, what, of_other)
         else:
             value = self._of_seeds(one, other, what)
@@ -124,6 +134,18 @@ class RecordedNumbers:
 def _extreme(seeds: Mapping[int, float], what: str) -> float | None:
     """The lowest or the highest of the values by seed."""
     return (min if what == BY_SEED[0] else max)(seeds.values(), default=None)
+
+
+def _read_comparisons(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
+    """What comparisons.csv has of two rows, in either order, by their column and metric."""
+    if not path.exists():
+        return {}
+    lines = read_labelled(path).to_dict("records")
+    return {
+        (*rows, line["cell"], line["metric"]): {what: line[what] for what in OF_COMPARISON}
+        for line in lines
+        for rows in permutations((line["row"], line["against"]))
+    }
 
 
 def _units(folder: Path) -> dict[str, float]:

@@ -8,7 +8,8 @@ extremes of seeds.csv. ``mean - published_EDLP`` and ``mean / published_EDLP`` a
 
 One part may hold two labels: ``A / B`` is the ratio of their numbers, ``A - B`` the difference, which also
 has ``p_value``, ``found`` (the smallest true difference that the test finds with 80 % power, not corrected)
-and ``seeds above`` (on how many A is above B). Behind a row `` @ pt_table1_paper`` names another record.
+and ``seeds above`` (on how many A is above B); ``holm_p_value`` and ``detectable`` are both corrected, of a
+comparison in comparisons.csv. Behind a row `` @ pt_table1_paper`` names another record.
 
 A part may list labels, ``A; B``, or be a ``*`` for all: then ``which`` is ``smallest`` or ``largest``.
 ``at most`` is the largest, rounded up, and ``at least`` the smallest, rounded down.
@@ -25,7 +26,15 @@ from pathlib import Path
 
 from runner.execution.errors import UserError, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
-from runner.verdicts.readings.recorded_numbers import BY_SEED, MEAN, OF_TWO, PLAIN, Place, RecordedNumbers
+from runner.verdicts.readings.recorded_numbers import (
+    BY_SEED,
+    MEAN,
+    OF_COMPARISON,
+    OF_TWO,
+    PLAIN,
+    Place,
+    RecordedNumbers,
+)
 
 HALVES = re.compile(" [/-] ")
 BAR = re.compile(r"\\?\|")
@@ -79,7 +88,7 @@ class Sources:
         return written(value, like, ROUNDED[which] if which else ROUND_HALF_EVEN)
 
     def _check(self, what: str, which: str | None) -> None:
-        asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *self._own.published)
+        asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *OF_COMPARISON, *self._own.published)
         given_parts = [("fourth", half, asked) for half in HALVES.split(what)]
         if which is not None:
             given_parts.append(("fifth", which, tuple(ROUNDED)))

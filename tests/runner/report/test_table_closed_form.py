@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from metrics.inference.few_seeds import interval
+from runner.report.analysis.compared_rows import compared_rows
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.growth import growing
 from runner.report.analysis.table_entries import summarise
@@ -102,7 +103,7 @@ growths:
             ]
     shape, results = shape_from(block), Results(tuple(runs))
     assert "p = -1.00 (95 % interval -1.00 to -1.00)" in growing(shape, results)[0]
-    said = compared(shape, results)
+    said = compared(compared_rows(shape, results))
     assert ["A against exact draws, 1.6 against 0.5" in said[0], "1.6 against 0.125" in said[2]] == [
         True,
         True,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from metrics.inference.few_seeds import interval
+from runner.report.analysis.compared_rows import compared_rows
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise
 from runner.report.analysis.unequal_costs import unequal_costs
@@ -148,7 +149,7 @@ def test_exact_values_are_the_floor_of_all_seeds_and_do_not_compete() -> None:
     summary = summarise(shape, results, published_numbers(shape))
     assert not summary.at("objective", "A", "known").within_floor
     assert [row for row in ("A", "B", "optimum") if summary.at("objective", row, "known").best] == ["A"]
-    (sentence,) = compared(shape, results)
+    (sentence,) = compared(compared_rows(shape, results))
     assert "significantly different (p = 0.00021, n = 8); A is lower, which is worse." in sentence
 
 

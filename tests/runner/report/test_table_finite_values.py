@@ -13,6 +13,7 @@ import pytest
 from matplotlib import pyplot
 
 from metrics.inference.few_seeds import interval
+from runner.report.analysis.compared_rows import compared_rows
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.draw_figures import draw_figure
@@ -174,7 +175,7 @@ def test_rows_without_some_values_are_not_compared(results: Results) -> None:
   - {metric: time_to_target, rows: [lucky, never]}
 """
     )
-    first, second, third = compared(shape_from(block), results)
+    first, second, third = compared(compared_rows(shape_from(block), results))
     assert first == (
         "Time, graph: lucky against steady: not compared, as 2 of 4 runs of lucky have no finite value."
     )

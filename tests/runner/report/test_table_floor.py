@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 from metrics.inference.few_seeds import detectable_difference, paired_p_value
 from runner.execution.errors import UserError
 from runner.problem.cached_reference_sample import SETS_DIFFER
+from runner.report.analysis.compared_rows import compared_rows
 from runner.report.analysis.comparison import compared
 from runner.report.analysis.table_entries import summarise, within_floor
 from runner.report.budget import budget, budget_sentence
@@ -152,7 +153,7 @@ def test_two_rows_are_not_called_different_against_the_means_of_all_seeds() -> N
     results = Results(
         tuple(run(row, "digits", seed, value) for row, own in names.items() for seed, value in own.items())
     )
-    (said,) = compared(shape.restricted(results.columns), results)
+    (said,) = compared(compared_rows(shape.restricted(results.columns), results))
     assert said == (
         "log-MMD, digits: far against truth, 1.02 against 2.02, difference -1.0040 ± 0.0039 (95 % interval; "
         "paired t-test over seeds): not called different, as these are the means over the 5 shared seeds, "
@@ -196,7 +197,7 @@ def printed(page: Page) -> str:
 
 
 def test_two_rows_are_compared_in_every_column(shape: TableShape, results: Results, page: Page) -> None:
-    first, second = compared(shape, results)
+    first, second = compared(compared_rows(shape, results))
     p_value = paired_p_value(dict(enumerate(VALUES["far"])), dict(enumerate(VALUES["near"])))
     assert p_value is not None
     assert first == (
@@ -211,7 +212,7 @@ def test_two_rows_are_compared_in_every_column(shape: TableShape, results: Resul
 
 def test_rows_that_do_not_differ_are_said_so_with_what_could_be_detected(results: Results) -> None:
     shape = shape_from(BLOCK.replace("rows: [far, near]", "rows: [near, truth]")).restricted(results.columns)
-    first, second = compared(shape, results)
+    first, second = compared(compared_rows(shape, results))
     values = [dict(enumerate(VALUES[row])) for row in ("near", "truth")]
     found, p_value = detectable_difference(*values), paired_p_value(*values)
     detectable = f"smallest difference detectable at 80 % power: {found:.2g})."
@@ -224,7 +225,9 @@ def test_comparisons_are_corrected_over_those_with_a_test(results: Results) -> N
     """Of three pairs in two columns two have a test: in the other column they share one seed at most."""
     pairs = "rows: [far, near]}\n  - {metric: log_mmd, rows: [near, truth]"
     shape = shape_from(BLOCK.replace("rows: [far, near]", pairs)).restricted(results.columns)
-    tested = [sentence for sentence in compared(shape, results) if "(Holm-adjusted p = " in sentence]
+    tested = [
+        sentence for sentence in compared(compared_rows(shape, results)) if "(Holm-adjusted p = " in sentence
+    ]
     values = [dict(enumerate(VALUES[row])) for row in ("near", "truth")]
     found = detectable_difference(*values, tests=2)
     assert len(tested) == 2

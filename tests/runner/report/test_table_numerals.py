@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from runner.report.analysis.compared_rows import compared_rows
 from runner.report.analysis.comparison import compared
 from runner.report.numerals import Numeral, numeral, power_of_ten
 from runner.report.runs.stored_results import Results
@@ -69,7 +70,7 @@ comparisons: [{metric: m, rows: [A, B]}]
         for row, each in values.items()
         for seed, value in enumerate(each)
     ]
-    (said,) = compared(shape_from(block), Results(tuple(runs), random_runs=True))
+    (said,) = compared(compared_rows(shape_from(block), Results(tuple(runs), random_runs=True)))
     assert f"A against B, {written}" in said
     found = [re.search(pattern, said) for pattern in (r" ± (\S+)", r": (\S+)\)\.$")]
     assert ["e" in each[1] for each in found if each] == [False, False]

@@ -38,6 +38,10 @@ def _record(folder: Path, rows: dict[str, list[float]]) -> None:
     lines += [lines[0] | {"row": row} for row in ("E", "A @ noon")]
     pd.DataFrame(lines).to_csv(folder / "table.csv", index=False)
     pd.DataFrame(seeds).to_csv(folder / "seeds.csv", index=False)
+    compared = {"row": "A", "against": "B", "cell": "near", "metric": "tv"}
+    pd.DataFrame([compared | {"holm_p_value": 0.0625, "detectable": 5.0}]).to_csv(
+        folder / "comparisons.csv", index=False
+    )
     (folder / "manifest.json").write_text('{"units": {"tv": 10.0}}')
 
 
@@ -55,6 +59,8 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("A - B | near | tv | p_value", PAIRED.pvalue),
         ("A - B | near | tv | found", (FOUND or 0.0) / 10),
         ("A - B | near | tv | n", 4.0),
+        ("A - B | near | tv | holm_p_value", 0.0625),
+        ("B - A | near | tv | detectable", 0.5),
         ("A - B | near | tv | seeds above", 3.0),
         ("A - B | near | tv | lowest seed", -0.05),
         ("A | near - far | tv | highest seed", 1.2),
@@ -99,6 +105,7 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
     "source",
     [
         "A - C @ own_table_paper | near | tv | seeds above",
+        "A - B | far | tv | holm_p_value",
         "A | near | tv | found",
         "A - E | near | tv | margin",
         "A - D | near | tv",
@@ -113,4 +120,10 @@ def test_what_no_table_has_is_named(sources: Sources, source: str) -> None:
 def test_another_record_that_was_edited_vouches_for_nothing(sources: Sources, tmp_path: Path) -> None:
     (tmp_path / THERE / "digests.json").write_text('{"files": {"table.csv": "0"}}')
     with pytest.raises(UserError, match=r"as it is: table.csv of own_table_paper is not as it was recorded"):
+        sources.written("C @ own_table_paper | near | tv", "0.0")
+
+
+def test_a_file_of_another_schema_is_named(sources: Sources, tmp_path: Path) -> None:
+    (tmp_path / THERE / "comparisons.csv").write_text("row,against\nA,B\n")
+    with pytest.raises(UserError, match="comparisons.csv of own_table_paper is of another schema"):
         sources.written("C @ own_table_paper | near | tv", "0.0")
