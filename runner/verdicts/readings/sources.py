@@ -11,8 +11,9 @@ has ``p_value``, ``found`` (the smallest true difference that the test finds wit
 and ``seeds above`` (on how many A is above B); ``holm_p_value`` and ``detectable`` are both corrected, of a
 comparison in comparisons.csv. Behind a row `` @ pt_table1_paper`` names another record.
 
-A part may list labels, ``A; B``, or be a ``*`` for all: then ``which`` is ``smallest`` or ``largest``.
-``at most`` is the largest, rounded up, and ``at least`` the smallest, rounded down.
+A part may list labels, ``A; B``, or have a ``*``, alone for all or in a label (``PT-DMALA, K = *``): then
+``which`` is ``smallest`` or ``largest``. ``at most`` is the largest, rounded up, and ``at least`` the
+smallest, rounded down.
 """
 
 from __future__ import annotations
@@ -138,6 +139,8 @@ class Sources:
         here, _, name = row.partition(" @ ")
         if row in self._labels[0] or not name or " " in name:
             return self._own, (row, column, metric)
+        if HALVES.search(here) and not (self._root / name).is_dir():
+            return self._own, (row, column, metric)  # two labels, the second of which has an at sign
         if name not in self._others:
             self._others[name] = self._read(name)
         return self._others[name], (here, column, metric)
@@ -163,8 +166,14 @@ def _listed(part: str, labels: dict[str, None]) -> Iterator[tuple[str, bool]]:
     """The labels that `part` names, or what it makes of each, and whether a ``*`` named it."""
     for one in [part] if part in labels else part.split("; "):
         if "*" in one and one not in labels:
-            others = HALVES.split(one)
-            yield from ((one.replace("*", label), True) for label in labels if label not in others)
+            halves = [half.partition(" @ ")[0].strip() for half in HALVES.split(one)]
+            pattern = next(half for half in halves if "*" in half)
+            fitting = re.compile(re.escape(pattern).replace(r"\*", ".*")).fullmatch
+            yield from (
+                (one.replace(pattern, label), True)
+                for label in labels
+                if fitting(label) and label not in halves
+            )
         else:
             yield one.strip(), False
 

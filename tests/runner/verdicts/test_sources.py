@@ -80,6 +80,12 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("* | * | tv | mean | smallest", -0.525),
         ("* - B | * | tv | mean | smallest", -0.175),
         ("A - B | * | tv | p_value | largest", PAIRED.pvalue),
+        ("A | *ar | tv | mean | smallest", -0.525),
+        ("A | n*r | tv | mean | largest", 0.2625),
+        ("A* - B | near | tv | mean | largest", 0.0875),
+        ("A - C @ own_table_paper | n* | tv | mean | largest", -0.5875),
+        ("B - * | near | tv | mean | smallest", -0.0875),
+        ("A* @ own_table_quick - C @ own_table_paper | near | tv | mean | smallest", -0.5875),
     ],
 )
 def test_a_source_is_what_scipy_makes_of_the_seeds(sources: Sources, source: str, expected: float) -> None:
@@ -110,6 +116,7 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
         "A - E | near | tv | margin",
         "A - D | near | tv",
         "* | near | kl | mean | largest",
+        "A | f*r, long | tv | mean | largest",
     ],
 )
 def test_what_no_table_has_is_named(sources: Sources, source: str) -> None:
@@ -125,5 +132,5 @@ def test_another_record_that_was_edited_vouches_for_nothing(sources: Sources, tm
 
 def test_a_file_of_another_schema_is_named(sources: Sources, tmp_path: Path) -> None:
     (tmp_path / THERE / "comparisons.csv").write_text("row,against\nA,B\n")
-    with pytest.raises(UserError, match="comparisons.csv of own_table_paper is of another schema"):
+    with pytest.raises(UserError, match=r"comparisons\.csv of own_table_paper is of another schema"):
         sources.written("C @ own_table_paper | near | tv", "0.0")
