@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from metrics.inference.few_seeds import (
@@ -37,8 +37,8 @@ class ComparedRows:
     first: dict[int, float]
     second: dict[int, float]
     without_value: str
-    holm_p_value: float | None
-    tests: int
+    holm_p_value: float | None = None
+    tests: int = 0
 
     @property
     def seeds(self) -> list[int]:
@@ -89,14 +89,27 @@ def compared_rows(shape: TableShape, results: Results) -> list[ComparedRows]:
     Where the means over the shared seeds are in the other order than those over all seeds, the p-value is 1.
     """
     pairs = [(one, column.label) for one in shape.comparisons for column in shape.columns if column.table]
-    values = [[results.shown(row, column, one.metric) for row in one.rows] for one, column in pairs]
-    without = [_without_value(results, one, column) for one, column in pairs]
-    tested = [None if lost else agreeing_p_value(*both) for lost, both in zip(without, values, strict=True)]
+    untested = [_compared(shape, results, one, column) for one, column in pairs]
+    tested = [None if one.without_value else agreeing_p_value(one.first, one.second) for one in untested]
     tests = sum(p_value is not None for p_value in tested)
     return [
-        ComparedRows(*one.rows, column, shape.metric(one.metric), *both, lost, p_value, tests)
-        for (one, column), both, lost, p_value in zip(pairs, values, without, holm(tested), strict=True)
+        replace(one, holm_p_value=p_value, tests=tests)
+        for one, p_value in zip(untested, holm(tested), strict=True)
     ]
+
+
+def _compared(shape: TableShape, results: Results, comparison: ComparisonShape, column: str) -> ComparedRows:
+    """Two rows in one column, not tested yet."""
+    row, against = comparison.rows
+    return ComparedRows(
+        row=row,
+        against=against,
+        column=column,
+        metric=shape.metric(comparison.metric),
+        first=results.shown(row, column, comparison.metric),
+        second=results.shown(against, column, comparison.metric),
+        without_value=_without_value(results, comparison, column),
+    )
 
 
 def _without_value(results: Results, comparison: ComparisonShape, column: str) -> str:
