@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -59,20 +59,21 @@ def main(argv: Sequence[str]) -> int:
         check_one_job(request.hydra)
     listen()
     _ = request.configs  # wrong values are found before torch is imported
+    checks: list[Callable[[], None]] = []
     if not args.multirun:
         _warn_of_one_run(request)
     else:
         from runner.report.experiment_shape import check_figures, check_table
 
         check_table(request.plans[0].overrides, request.jobs, request.names)
-        check = partial(check_figures, request.plans[0].overrides, request.names)
+        checks = [partial(check_figures, request.plans[0].overrides, request.names)]
     if args.dry_run:
         return _show_plan(request)
     from runner.sweep.launch import run_one, run_sweep
 
-    if not args.multirun:
+    if len(request.jobs) == 1 and not args.multirun:
         return run_one(request)
-    return run_sweep(request, partial(_show, request.hydra), check)
+    return run_sweep(request, partial(_show, request.hydra), *checks)
 
 
 def _warn_of_one_run(request: Request) -> None:

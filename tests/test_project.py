@@ -372,7 +372,7 @@ def test_the_documented_runs_compose(command: Command, saved_model: Path) -> Non
     words = [word for word in command.words[3:] if "=" in word]
     overrides = [word.replace("outputs/models/ID", str(saved_model)) for word in words]
     request = requested(overrides, multirun="-m" in command.words[3:])
-    (job,) = jobs_of(replace(request, plans=request.plans[:1]))
+    job, *_ = jobs_of(replace(request, plans=request.plans[:1]))
     assert job.run_ids
 
 

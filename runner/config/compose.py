@@ -29,7 +29,7 @@ from runner.config.sources.edited_files import forget_files, until_edited
 from runner.config.tempering import folded
 from runner.execution.errors import UserError, one_sentence
 
-OF_A_COMMAND = ("retries", "fail_fast", "clean", "gpus")
+OF_A_COMMAND = ("retries", "fail_fast", "clean", "gpus", "seeds_per_job")
 """Keys of `sweep` that say how a command goes on; the others are an experiment's."""
 
 CONFIG = "config"

@@ -50,6 +50,7 @@ def check_sweep(config: DictConfig) -> None:
     retries_of(config)
     fails_fast(config)
     gpus_of(config)
+    seeds_per_job(config)
     check_clean(config)
 
 
@@ -86,6 +87,20 @@ def retries_of(config: DictConfig) -> int:
     given: Any = config.sweep.retries
     if not isinstance(given, int) or isinstance(given, bool) or given < 0:
         raise UserError(f"sweep.retries must be a whole number of at least 0, {given!r} was given.")
+    return given
+
+
+def seeds_per_job(config: DictConfig) -> int | None:
+    """``sweep.seeds_per_job``: at most how many seeds of a configuration are one job; None for all of them.
+
+    Raises:
+        UserError: unless it is a whole number of at least 1, or null.
+    """
+    given: Any = config.sweep.seeds_per_job
+    if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 1):
+        raise UserError(
+            f"sweep.seeds_per_job must be a whole number of at least 1, or null, {given!r} was given."
+        )
     return given
 
 

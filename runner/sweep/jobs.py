@@ -18,7 +18,7 @@ from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, one_sentence_errors
 from runner.config.experiments.plans import Plan, every_combination, experiment_plans
-from runner.config.experiments.same_jobs import same_jobs
+from runner.config.experiments.same_jobs import same_jobs, seeds_by_job
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.output_root import check_one_folder
@@ -27,6 +27,7 @@ from runner.config.rewritten import with_own_classes, with_whole_numbers
 from runner.config.values import check_sweep, check_values, seeds_of
 from runner.execution.devices import device_type
 from runner.execution.errors import UserError, warn
+from runner.execution.override_values import key_of
 from runner.models.identity import tuning_effort
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
@@ -38,7 +39,7 @@ from runner.tasks.unread_keys import check_read, lines_read
 
 @dataclass(frozen=True)
 class Job:
-    """The runs of one configuration, one for each seed.
+    """Runs of one configuration, one for each seed: all of its seeds, or ``sweep.seeds_per_job`` of them.
 
     Attributes:
         overrides: what makes the configuration, those of Hydra itself not included.
@@ -177,11 +178,7 @@ def jobs_of(request: Request) -> list[Job]:
         overrides = plan.overrides
         if _takes_seeds(plan):
             overrides = [*overrides, f"seed=[{','.join(map(str, config.seed))}]"]
-        if not plan.one_job_per_seed:
-            batches = [(overrides, config)]
-        else:
-            batches = [_of_one_seed(overrides, config, seed) for seed in seeds_of(config)]
-        for lines, own in batches:
+        for lines, own in _by_job(overrides, config, seeds_by_job(plan, config)):
             if not plan.row:
                 if (same := lines_read(lines, own)) in read:
                     continue
@@ -216,11 +213,18 @@ def folders_of(job: Job) -> list[RunFolder]:
     return [store.run(run_id) for run_id in job.run_ids.values()]
 
 
-def _of_one_seed(overrides: Sequence[str], config: DictConfig, seed: int) -> tuple[list[str], DictConfig]:
-    """The overrides and the configuration of the run with this seed alone."""
-    own = copy.deepcopy(config)
-    own.seed = seed
-    return [f"seed={seed}" if line.startswith("seed=") else line for line in overrides], own
+def _by_job(
+    overrides: Sequence[str], config: DictConfig, seeds: Sequence[Sequence[int]]
+) -> Iterator[tuple[Sequence[str], DictConfig]]:
+    """The overrides and the configuration of each job of a plan, which have these seeds."""
+    if len(seeds) == 1:
+        yield overrides, config
+        return
+    for each in seeds:
+        own = copy.deepcopy(config)
+        own.seed = each[0] if len(each) == 1 else list(each)
+        line = f"seed={each[0]}" if len(each) == 1 else f"seed=[{','.join(map(str, each))}]"
+        yield [line if key_of(given) == "seed" else given for given in overrides], own
 
 
 def _needs_multirun(override: Override) -> UserError:

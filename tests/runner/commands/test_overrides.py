@@ -27,6 +27,10 @@ NAMED = [
     ("sweep.retries=-1", "sweep.retries must be a whole number of at least 0, -1 was given."),
     ("sweep.fail_fast=maybe", "sweep.fail_fast must be true or false, 'maybe' was given."),
     ("sweep.gpus=3", "sweep.gpus must be auto, null or a list of ids, such as [0,1], 3 was given."),
+    (
+        "sweep.seeds_per_job=0",
+        "sweep.seeds_per_job must be a whole number of at least 1, or null, 0 was given.",
+    ),
     ("task.burn_in=${nope}", f"task.burn_in cannot be resolved: Interpolation key 'nope' not found{TEXT}"),
     ("task.burn_in=${nope.steps}", f"Interpolation key 'nope.steps' not found{TEXT}"),
     (

@@ -117,6 +117,37 @@ def test_one_job_per_seed(written: str, given: str) -> None:
     assert [job.config.seed for job in jobs] == [3, 4]
 
 
+@pytest.mark.parametrize(
+    ("size", "seeds"),
+    [("1", [[0], [1], [2]]), ("2", [[0, 1], [2]]), ("3", [[0, 1, 2]]), ("null", [[0, 1, 2]])],
+)
+def test_a_job_has_so_many_seeds_and_its_runs_keep_their_ids(
+    written: str, size: str, seeds: list[list[int]]
+) -> None:
+    argv = [written, "sampler=gibbs", "target.components=8"]
+    (whole,) = experiment_jobs("scaled", argv)
+    jobs = experiment_jobs("scaled", [*argv, f"sweep.seeds_per_job={size}"])
+    assert [list(job.run_ids) for job in jobs] == seeds
+    assert {seed: run_id for job in jobs for seed, run_id in job.run_ids.items()} == whole.run_ids
+    for job in jobs:  # as a launcher's process composes it
+        (again,) = jobs_of(requested([written, *job.overrides], multirun=False))
+        assert again.run_ids == job.run_ids
+
+
+def test_a_sweep_goes_on_with_other_numbers_of_seeds_a_job(call: Call, written: str) -> None:
+    argv = ("-m", "+experiment=scaled", written, "scale=smoke", "sampler=gibbs")
+    assert call(*argv, "seed=0,1", "sweep.seeds_per_job=1").out == "2 runs done.\n"
+    assert call(*argv, "seed=0,1,2", "sweep.seeds_per_job=2").out == "1 run done, 2 skipped (done before).\n"
+    assert call(*argv, "seed=0,1,2").out == "0 runs done, 3 skipped (done before).\n"
+
+
+def test_values_of_the_seed_need_no_m(call: Call) -> None:
+    """Two seeds are two jobs there; one was expected, which ended in a traceback."""
+    ended = call("target=mog", "target.components=${seed}", "sampler=gibbs", "seed=[2,4]", "task.steps=20")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.endswith("2 runs done.\n")
+
+
 def test_an_interpolation_over_seeds_is_the_run_that_a_hand_would_write(written: str) -> None:
     """The overrides go to the launcher as they are: composed anew they are the same run."""
     for job in experiment_jobs("alone", [written, "scale=smoke", "sampler=gibbs", "seed=[2,4]"]):
