@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
@@ -25,6 +26,7 @@ PLAIN = ("sd", "lo", "hi", "n", "p_value")
 """Columns of table.csv."""
 
 BY_SEED = ("lowest seed", "highest seed")
+ONE_SEED = re.compile(r"seed (\d+)")
 OF_TWO = ("found", "seeds above")
 """What only a difference has."""
 
@@ -66,8 +68,8 @@ class RecordedNumbers:
         value: float | None
         if what == "margin":
             value = self._column(place, "hi") - self._column(place, MEAN)
-        elif what in BY_SEED:
-            value = _extreme(self.seeds.get(place, {}), what)
+        elif what in BY_SEED or ONE_SEED.fullmatch(what):
+            value = _of_seeds(self.seeds.get(place, {}), what)
         else:
             value = self._column(place, what)
         return self._in_unit(value, place, what)
@@ -108,8 +110,8 @@ class RecordedNumbers:
             return detectable_difference(first, second)
         if what == "seeds above":
             return float(sum(value > 0 for value in apart.values()))
-        if what in BY_SEED:
-            return _extreme(apart, what)
+        if what in BY_SEED or ONE_SEED.fullmatch(what):
+            return _of_seeds(apart, what)
         return getattr(interval(list(apart.values())), what, None)
 
     def _of_means(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
@@ -131,8 +133,10 @@ class RecordedNumbers:
         return Interval(mean, sd, None, None, int(n)) if math.isfinite(mean) and math.isfinite(sd) else None
 
 
-def _extreme(seeds: Mapping[int, float], what: str) -> float | None:
-    """The lowest or the highest of the values by seed."""
+def _of_seeds(seeds: Mapping[int, float], what: str) -> float | None:
+    """The lowest, the highest or a named one of the values by seed."""
+    if named := ONE_SEED.fullmatch(what):
+        return seeds.get(int(named[1]))
     return (min if what == BY_SEED[0] else max)(seeds.values(), default=None)
 
 

@@ -3,8 +3,9 @@
     row | column | metric | what | which
 
 ``what`` is the mean where it is not given, or a column of table.csv such as ``sd``, ``n`` or
-``published_EDLP``; ``margin`` is half of the interval, and ``lowest seed`` and ``highest seed`` are the
-extremes of seeds.csv. ``mean - published_EDLP`` and ``mean / published_EDLP`` are of two at one place.
+``published_EDLP``; ``margin`` is half of the interval, ``seed 3`` the value of that seed in seeds.csv, and
+``lowest seed`` and ``highest seed`` are its extremes. ``mean - published_EDLP`` and
+``mean / published_EDLP`` are of two at one place.
 
 One part may hold two labels: ``A / B`` is the ratio of their numbers, ``A - B`` the difference, which also
 has ``p_value``, ``found`` (the smallest true difference that the test finds with 80 % power, not corrected)
@@ -32,6 +33,7 @@ from runner.verdicts.readings.recorded_numbers import (
     MEAN,
     OF_COMPARISON,
     OF_TWO,
+    ONE_SEED,
     PLAIN,
     Place,
     RecordedNumbers,
@@ -94,7 +96,7 @@ class Sources:
         if which is not None:
             given_parts.append(("fifth", which, tuple(ROUNDED)))
         for name, given, allowed in given_parts:
-            if given not in allowed:
+            if given not in allowed and not (name == "fourth" and ONE_SEED.fullmatch(given)):
                 must = f"{self.where}: the {name} part of a source must be {', '.join(allowed[:-1])}"
                 raise not_allowed(f"{must} or {allowed[-1]}", given, allowed)
 

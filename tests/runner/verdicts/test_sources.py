@@ -64,6 +64,8 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("A - B | near | tv | seeds above", 3.0),
         ("A - B | near | tv | lowest seed", -0.05),
         ("A | near - far | tv | highest seed", 1.2),
+        ("A | near | tv | seed 2", 0.4),
+        ("B - A | near | tv | seed 1", 0.05),
         ("A | near | tv | lowest seed", 0.1),
         ("A / B | near | tv", 1.5),
         ("A - C @ own_table_paper | near | tv", -0.5875),
@@ -112,6 +114,7 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
     [
         "A - C @ own_table_paper | near | tv | seeds above",
         "A - B | far | tv | holm_p_value",
+        "A | near | tv | seed 4",
         "A | near | tv | found",
         "A - E | near | tv | margin",
         "A - D | near | tv",
