@@ -95,9 +95,7 @@ def check_keys_of_one_job(overrides: Sequence[Override]) -> None:
 
 
 def _needs_multirun(override: Override) -> UserError:
-    return UserError(
-        f"{override.input_line} needs -m, since a command without it is one job in this process."
-    )
+    return UserError(f"{override.input_line} needs -m, since a command without it runs in this process.")
 
 
 class Names:

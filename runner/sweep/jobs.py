@@ -17,8 +17,8 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, one_sentence_errors
-from runner.config.experiments.plans import Plan, every_combination, experiment_plans
-from runner.config.experiments.same_jobs import same_jobs, seeds_by_job
+from runner.config.experiments.plans import Plan, every_combination, experiment_plans, seeds_by_job
+from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.output_root import check_one_folder
@@ -156,7 +156,8 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         names.check(plan.overrides)
         lines = with_whole_numbers(with_own_classes(plan.overrides, names), names)
         of_the_seed = any("${seed}" in line for line in lines)  # such as target.model_seed=${seed}
-        checked.append(replace(plan, overrides=lines, one_job_per_seed=plan.one_job_per_seed or of_the_seed))
+        alone = plan.one_job_per_seed or of_the_seed
+        checked.append(replace(plan, overrides=lines, one_job_per_seed=alone, in_sweep=multirun))
     pattern = any(isinstance(override.value(), Glob) for override in given if not override.is_delete())
     return Request(hydra, names, checked, pattern, given)
 
@@ -178,7 +179,7 @@ def jobs_of(request: Request) -> list[Job]:
         overrides = plan.overrides
         if _takes_seeds(plan):
             overrides = [*overrides, f"seed=[{','.join(map(str, config.seed))}]"]
-        for lines, own in _by_job(overrides, config, seeds_by_job(plan, config)):
+        for lines, own in _by_job(overrides, config, plan):
             if not plan.row:
                 if (same := lines_read(lines, own)) in read:
                     continue
@@ -214,10 +215,11 @@ def folders_of(job: Job) -> list[RunFolder]:
 
 
 def _by_job(
-    overrides: Sequence[str], config: DictConfig, seeds: Sequence[Sequence[int]]
+    overrides: Sequence[str], config: DictConfig, plan: Plan
 ) -> Iterator[tuple[Sequence[str], DictConfig]]:
-    """The overrides and the configuration of each job of a plan, which have these seeds."""
-    if len(seeds) == 1:
+    """The overrides and the configuration of each job of a plan."""
+    seeds = seeds_by_job(plan, config)
+    if len(seeds) == 1 and not plan.one_job_per_seed:
         yield overrides, config
         return
     for each in seeds:

@@ -35,9 +35,10 @@ A published number gets the first of these that fits:
    `conf/published/protocols.yaml` or the overrides that the table was recorded with say.
 3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
    table declares it void, where a sampler is significantly better than perfect draws, and where exact draws
-   do not differ significantly from other independent draws. The published number lies at the floor where one
-   more value of perfect draws is expected (95 % prediction interval) or is better; our mean where the mean of
-   as many values is expected or is better, and its table's test does not find it worse either.
+   do not differ significantly from other independent draws. The published number lies at the floor if it is
+   where one more value of perfect draws is expected (95 % prediction interval), or better. Our mean lies
+   there if it is where the mean of as many such values is expected, or better, and its table's test does not
+   find it worse.
 4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
    mean ± t s √(1 + 1/n).
 5. **undecided**: some of our runs, or all, have no value or failed, so that the others are no fair choice;

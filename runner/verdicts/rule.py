@@ -49,7 +49,7 @@ class Evidence:
 
 
 def prediction(ours: Interval, more: int = 1) -> tuple[float, float] | None:
-    """Where the mean of so many `more` values lies with probability `LEVEL`; None where `ours` is one value.
+    """Where the mean of `more` further values lies with probability `LEVEL`; None where `ours` is one value.
 
     The values are taken as normal: ``mean +- t s sqrt(1 / more + 1 / n)`` with n - 1 degrees of freedom.
     """

@@ -20,11 +20,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from omegaconf import DictConfig
+
 from runner.config.choices import Choices, check_number
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.override_meaning import meaning, read, written
 from runner.config.experiments.sweep_block import OF_A_ROW, check_block
 from runner.config.overrides import EXPERIMENT, FORCED, Names
+from runner.config.values import seeds_of, seeds_per_job
 from runner.execution.errors import UserError, listed
 
 
@@ -38,6 +41,7 @@ class Plan:
         cell: the grid point, key to value.
         seeds: how many seeds it has where none are given; None for those of the scale.
         one_job_per_seed: whether each seed is a job of its own, since its configuration differs.
+        in_sweep: whether the command is a sweep, whose jobs may be parts of a plan.
     """
 
     overrides: list[str]
@@ -45,6 +49,19 @@ class Plan:
     cell: dict[str, Any] = field(default_factory=dict)
     seeds: int | None = None
     one_job_per_seed: bool = False
+    in_sweep: bool = True
+
+
+def seeds_by_job(plan: Plan, config: DictConfig) -> list[list[int]]:
+    """The seeds of each job that `plan` makes: one, ``sweep.seeds_per_job`` at most, or all.
+
+    Raises:
+        UserError: for seeds that are refused, or a wrong ``sweep.seeds_per_job``.
+    """
+    seeds = seeds_of(config)
+    most = seeds_per_job(config) if plan.in_sweep else None
+    size = 1 if plan.one_job_per_seed else most or len(seeds)
+    return [seeds[first : first + size] for first in range(0, len(seeds), size)]
 
 
 def every_combination(choices: Choices) -> Iterator[tuple[str, ...]]:

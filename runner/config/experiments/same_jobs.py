@@ -1,4 +1,4 @@
-"""The seeds of each job of a sweep, and jobs that have only runs of others, as nothing of a run differs."""
+"""Jobs of a sweep that have only runs of other jobs, since what differs in them is no part of a run."""
 
 from __future__ import annotations
 
@@ -6,23 +6,11 @@ from collections.abc import Iterable
 
 from omegaconf import DictConfig
 
-from runner.config.experiments.plans import Plan
-from runner.config.values import seeds_of, seeds_per_job
+from runner.config.experiments.plans import Plan, seeds_by_job
 from runner.execution.override_values import key_of
 
 NO_PART = ("threads", "logger", "checkpoint", "sweep", "experiment", "objective")
 """Keys, and groups of them, that change no number of a run, so that they are no part of its identity."""
-
-
-def seeds_by_job(plan: Plan, config: DictConfig) -> list[list[int]]:
-    """The seeds of each job that `plan` makes: ``sweep.seeds_per_job`` of them, or one, or all.
-
-    Raises:
-        UserError: for seeds that are refused, or a wrong ``sweep.seeds_per_job``.
-    """
-    seeds = seeds_of(config)
-    size = 1 if plan.one_job_per_seed else seeds_per_job(config) or len(seeds)
-    return [seeds[first : first + size] for first in range(0, len(seeds), size)]
 
 
 def same_jobs(composed: Iterable[tuple[Plan, DictConfig]], kept: int) -> str:

@@ -27,7 +27,7 @@ class ComparedRows:
         without_value: which runs have no finite value. Nothing is compared then, as the others are not a fair
             choice of them.
         holm_p_value: Holm-adjusted over all pairs of the table that have a test; None where there is none.
-        tests: how many pairs have one.
+        tests: how many pairs have a test.
     """
 
     row: str
@@ -73,12 +73,12 @@ class ComparedRows:
             "difference": span.mean if span else None,
             "lo": span.lo if span else None,
             "hi": span.hi if span else None,
-            "n": span.n if span else 0,
+            "n": len(self.seeds),
             "p_value": paired_p_value(self.first, self.second) if span else None,
             "holm_p_value": self.holm_p_value,
             "tests": self.tests,
             "detectable": self.detectable,
-            "contradicted": self.contradicted,
+            "contradicted": span is not None and self.contradicted,
             "without_value": self.without_value,
         }
 

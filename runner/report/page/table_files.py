@@ -34,8 +34,6 @@ def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Pag
     texts = {"table.csv": csv_of_records(records), "table.md": markdown(page), "table.tex": latex(page)}
     if page.comparisons:
         texts[COMPARISONS] = csv_of_records([pair.record() for pair in page.comparisons])
-    else:
-        (folder / COMPARISONS).unlink(missing_ok=True)
     for name, text in texts.items():
         write_text(folder / name, text)
     parquet = folder / "table.parquet"

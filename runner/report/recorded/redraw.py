@@ -14,7 +14,7 @@ from runner.report.analysis.table_entries import summarise
 from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import FigureShape
 from runner.report.page.layout import lay_out
-from runner.report.page.table_files import write_table
+from runner.report.page.table_files import COMPARISONS, write_table
 from runner.report.published import published_numbers
 from runner.report.recorded.agreement import check_agreement
 from runner.report.recorded.record import RECORDED, shareable
@@ -58,6 +58,7 @@ def redraw(shape: TableShape, results: Results, folder: Path, command: str = "")
     if digests is None or "table.csv" not in digests[FILES]:
         raise UserError(f"There is no recorded table in {folder}.")
     recorded = recorded_results(results, folder)
+    names: list[str] = []
     whole = recorded.seed_values and recorded.said is not None
     if whole:
         check_agreement(shape, recorded, str(folder))
@@ -70,7 +71,10 @@ def redraw(shape: TableShape, results: Results, folder: Path, command: str = "")
         with replaced(folder) as new:
             for path in written:
                 copyfile(path, new / path.name)
-            write_digests(new, dict.fromkeys([*digests[FILES], *(path.name for path in written)]))
+            held = dict.fromkeys([*digests[FILES], *(path.name for path in written)])
+            if whole and COMPARISONS not in names:
+                held.pop(COMPARISONS, None)
+            write_digests(new, held, digests[FILES])
     return [folder / path.name for path in written]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,14 +58,14 @@ def read_seed_values(path: Path) -> dict[tuple[str, str, str], Mapping[int, floa
     return {place: row.dropna().to_dict() for place, row in frame.iterrows()}  # type: ignore[misc]
 
 
-def read_labelled(path: Path) -> pd.DataFrame:
+def read_labelled(path: Path, labels: Sequence[str] = PLACE) -> pd.DataFrame:
     """A recorded CSV, no bit of a number changed; labels are text, also numbers and a row called None or NA.
 
     An empty place alone has no value.
     """
     frame, text = (
         pd.read_csv(path, dtype=dtype, keep_default_na=False, na_values=[""])
-        for dtype in (dict.fromkeys(PLACE, str), str)
+        for dtype in (dict.fromkeys(labels, str), str)
     )
     # pandas before 3 reads a float that may differ in its last bit.
     floats = {str(name): text[name].astype(float) for name in frame.select_dtypes("float")}

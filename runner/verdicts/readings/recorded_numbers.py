@@ -26,7 +26,7 @@ PLAIN = ("sd", "lo", "hi", "n", "p_value")
 """Columns of table.csv."""
 
 BY_SEED = ("lowest seed", "highest seed")
-ONE_SEED = re.compile(r"seed (\d+)")
+ONE_SEED = re.compile(r"seed (0|[1-9]\d*)")
 OF_TWO = ("found", "seeds above")
 """What only a difference has."""
 
@@ -144,7 +144,7 @@ def _read_comparisons(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
     """What comparisons.csv has of two rows, in either order, by their column and metric."""
     if not path.exists():
         return {}
-    lines = read_labelled(path).to_dict("records")
+    lines = read_labelled(path, [*PLACE, "against"]).to_dict("records")
     return {
         (*rows, line["cell"], line["metric"]): {what: line[what] for what in OF_COMPARISON}
         for line in lines

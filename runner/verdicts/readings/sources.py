@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import product
 from pathlib import Path
@@ -97,7 +97,8 @@ class Sources:
             given_parts.append(("fifth", which, tuple(ROUNDED)))
         for name, given, allowed in given_parts:
             if given not in allowed and not (name == "fourth" and ONE_SEED.fullmatch(given)):
-                must = f"{self.where}: the {name} part of a source must be {', '.join(allowed[:-1])}"
+                some = ", seed 3" if name == "fourth" else ""
+                must = f"{self.where}: the {name} part of a source must be {', '.join(allowed[:-1])}{some}"
                 raise not_allowed(f"{must} or {allowed[-1]}", given, allowed)
 
     def _numbers(self, parts: Sequence[str], what: str) -> Iterator[float]:
@@ -168,16 +169,22 @@ def _listed(part: str, labels: dict[str, None]) -> Iterator[tuple[str, bool]]:
     """The labels that `part` names, or what it makes of each, and whether a ``*`` named it."""
     for one in [part] if part in labels else part.split("; "):
         if "*" in one and one not in labels:
-            halves = [half.partition(" @ ")[0].strip() for half in HALVES.split(one)]
-            pattern = next(half for half in halves if "*" in half)
-            fitting = re.compile(re.escape(pattern).replace(r"\*", ".*")).fullmatch
-            yield from (
-                (one.replace(pattern, label), True)
-                for label in labels
-                if fitting(label) and label not in halves
-            )
+            halves = HALVES.split(one)
+            before, pattern, after = one.partition(next(half for half in halves if "*" in half))
+            fitting = list(_fitting(pattern, labels))
+            if not fitting:  # behind an at sign stands a record
+                pattern, at, record = pattern.partition(" @ ")
+                fitting, after = list(_fitting(pattern, labels)), at + record + after
+            others = [half.partition(" @ ")[0] for half in halves]
+            yield from ((before + label + after, True) for label in fitting if label not in others)
         else:
             yield one.strip(), False
+
+
+def _fitting(pattern: str, labels: Iterable[str]) -> Iterator[str]:
+    """The labels that `pattern` fits, in which a ``*`` stands for any text."""
+    fits = re.compile(re.escape(pattern.strip()).replace(r"\*", ".*")).fullmatch
+    return (label for label in labels if fits(label))
 
 
 def written(value: float, like: str, rounding: str) -> str:

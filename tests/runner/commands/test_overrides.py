@@ -110,7 +110,7 @@ def test_what_hydra_uses_in_sweeps_alone_needs_m(
     call: Call, given: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Names, "check_hydra", lambda names, override: None)  # as where the extra is installed
-    said = "error: {} needs -m, since a command without it is one job in this process.\n"
+    said = "error: {} needs -m, since a command without it runs in this process.\n"
     assert refused(call, *SMALL.split(), given) == said.format(given)
     assert call(*SMALL.split(), "hydra/launcher=basic", "--dry-run").status == 0
 

@@ -134,6 +134,22 @@ def test_a_job_has_so_many_seeds_and_its_runs_keep_their_ids(
         assert again.run_ids == job.run_ids
 
 
+@pytest.mark.parametrize("given", ["seed=[4]", "++seed=[4]"])
+def test_one_seed_in_a_list_is_a_seed(written: str, given: str) -> None:
+    """Values that are made of it are of the seed; nothing is made of a list."""
+    one, alike = (experiment_jobs("alone", [written, "sampler=gibbs", each]) for each in ("seed=4", given))
+    assert [job.config.target.components for job in alike] == [4]
+    assert [job.run_ids for job in alike] == [job.run_ids for job in one]
+    lines = ["target=mog", "target.components=${seed}", "sampler=gibbs", given]
+    (single,) = jobs_of(requested(lines, multirun=False))
+    assert single.config.target.components == 4
+
+
+def test_a_command_without_m_keeps_its_seeds_together() -> None:
+    lines = ["target=mog", "sampler=gibbs", "++seed=[0,1,2]", "sweep.seeds_per_job=2"]
+    assert [len(jobs_of(requested(lines, multirun=multirun))) for multirun in (False, True)] == [1, 2]
+
+
 def test_a_sweep_goes_on_with_other_numbers_of_seeds_a_job(call: Call, written: str) -> None:
     argv = ("-m", "+experiment=scaled", written, "scale=smoke", "sampler=gibbs")
     assert call(*argv, "seed=0,1", "sweep.seeds_per_job=1").out == "2 runs done.\n"

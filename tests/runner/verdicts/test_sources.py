@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +25,7 @@ def sources(tmp_path: Path) -> Sources:
     return Sources(tmp_path / HERE, "the reading")
 
 
-def _record(folder: Path, rows: dict[str, list[float]]) -> None:
+def _record(folder: Path, rows: dict[str, list[float]], against: Sequence[str] = ("B",)) -> None:
     folder.mkdir()
     lines, seeds = [], []
     for column, factor in (("near", 1.0), ("far", -2.0)):
@@ -38,8 +39,8 @@ def _record(folder: Path, rows: dict[str, list[float]]) -> None:
     lines += [lines[0] | {"row": row} for row in ("E", "A @ noon")]
     pd.DataFrame(lines).to_csv(folder / "table.csv", index=False)
     pd.DataFrame(seeds).to_csv(folder / "seeds.csv", index=False)
-    compared = {"row": "A", "against": "B", "cell": "near", "metric": "tv"}
-    pd.DataFrame([compared | {"holm_p_value": 0.0625, "detectable": 5.0}]).to_csv(
+    compared = {"row": "A", "cell": "near", "metric": "tv", "holm_p_value": 0.0625, "detectable": 5.0}
+    pd.DataFrame([compared | {"against": other} for other in against]).to_csv(
         folder / "comparisons.csv", index=False
     )
     (folder / "manifest.json").write_text('{"units": {"tv": 10.0}}')
@@ -87,6 +88,7 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("A* - B | near | tv | mean | largest", 0.0875),
         ("A - C @ own_table_paper | n* | tv | mean | largest", -0.5875),
         ("B - * | near | tv | mean | smallest", -0.0875),
+        ("A @ n* | near | tv | mean | largest", 0.2625),
         ("A* @ own_table_quick - C @ own_table_paper | near | tv | mean | smallest", -0.5875),
     ],
 )
@@ -115,6 +117,8 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
         "A - C @ own_table_paper | near | tv | seeds above",
         "A - B | far | tv | holm_p_value",
         "A | near | tv | seed 4",
+        "C @ own_table_pap* | near | tv | mean | largest",
+        "* - * | near | tv | mean | largest",
         "A | near | tv | found",
         "A - E | near | tv | margin",
         "A - D | near | tv",
@@ -131,6 +135,12 @@ def test_another_record_that_was_edited_vouches_for_nothing(sources: Sources, tm
     (tmp_path / THERE / "digests.json").write_text('{"files": {"table.csv": "0"}}')
     with pytest.raises(UserError, match=r"as it is: table.csv of own_table_paper is not as it was recorded"):
         sources.written("C @ own_table_paper | near | tv", "0.0")
+
+
+def test_a_label_may_look_like_a_number(tmp_path: Path) -> None:
+    _record(tmp_path / HERE, {"A": A, "0.50": B}, against=["0.50"])
+    sources = Sources(tmp_path / HERE, "the reading")
+    assert sources.written("A - 0.50 | near | tv | holm_p_value", "0.0000") == "0.0625"
 
 
 def test_a_file_of_another_schema_is_named(sources: Sources, tmp_path: Path) -> None:

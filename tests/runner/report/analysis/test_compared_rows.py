@@ -68,10 +68,10 @@ def test_rows_without_some_values_have_no_test_there(tmp_path: Path) -> None:
     files(tmp_path, ROWS + PAIRS)
     line = pd.read_csv(tmp_path / COMPARISONS).set_index(["row", "against"]).loc["B", "D"]
     assert line["without_value"] == "1 of 5 runs of D have no finite value"
+    assert line["n"] == 4
     assert line[["difference", "lo", "hi", "p_value", "holm_p_value", "detectable"]].isna().all()
 
 
 def test_a_table_that_compares_nothing_has_no_such_file(tmp_path: Path) -> None:
-    files(tmp_path, ROWS + PAIRS)
     assert COMPARISONS not in files(tmp_path, ROWS)
     assert not (tmp_path / COMPARISONS).exists()

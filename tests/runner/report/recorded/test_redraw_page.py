@@ -126,10 +126,32 @@ def test_marks_and_pages_are_those_of_a_table_recorded_afresh(
     frame = frame_of(record)
     frame["best"], frame["within_floor"], frame["p_value"] = ~frame["best"], ~frame["within_floor"], 0.5
     changed(record, "table.csv", frame.to_csv(index=False))
-    for name in ("table.md", "table.tex", "figure.png"):
+    for name in ("table.md", "table.tex", "comparisons.csv", "figure.png"):
         changed(record, name, "of an earlier version")
     assert redraw(whole) == 0
     assert content(record) == before
+
+
+def test_a_record_of_before_gets_its_comparisons(whole: tuple[Path, list[str]], record: Path) -> None:
+    before = content(record)
+    (record / "comparisons.csv").unlink()
+    write_digests(
+        record, [name for name in (read_json(record / DIGESTS) or {})[FILES] if name != "comparisons.csv"]
+    )
+    assert redraw(whole) == 0
+    assert content(record) == before
+
+
+def test_comparisons_that_the_experiment_no_longer_has_are_removed(
+    whole: tuple[Path, list[str]], record: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(whole[0] / "conf", tmp_path / "conf")
+    (line,) = [line for line in EXPERIMENT.splitlines(keepends=True) if "comparisons:" in line]
+    (tmp_path / "conf" / "experiment" / "anew.yaml").write_text(EXPERIMENT.replace(line, ""))
+    assert redraw((tmp_path, ["scale=smoke", f"hydra.searchpath=[file://{tmp_path / 'conf'}]"])) == 0
+    assert not (record / "comparisons.csv").exists()
+    assert damaged_files(record) == []
+    assert "DMALA against Gibbs" not in (record / "table.md").read_text()
 
 
 def test_seeds_that_are_not_those_of_the_table_are_refused(
