@@ -34,7 +34,7 @@ def save_workspace(
         sections=sections,
         settings=ws.WorkspaceSettings(max_runs=100),
         runset_settings=ws.RunsetSettings(
-            filters=_filters(shown, table_run), groupby=[expr.Config(key) for key in shown.rows]
+            filters=expr.And(_filter(shown, table_run)), groupby=[expr.Config(key) for key in shown.rows]
         ),
     )
     # The client has no other way to say under which name a new view is to be found again.
@@ -52,10 +52,10 @@ def save_workspace(
     return str(made.url), True
 
 
-def _filters(shown: Shown, table_run: str) -> list[Any]:
+def _filter(shown: Shown, table_run: str) -> Any:
     if shown.group is not None:
-        return [expr.Metric("Group") == shown.group]
-    return [expr.Metric("ID").isin([*shown.run_ids, table_run])]
+        return expr.Metric("Group") == shown.group
+    return expr.Metric("ID").isin([*shown.run_ids, table_run])
 
 
 def _internal_name(shown: Shown) -> str:
