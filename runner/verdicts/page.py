@@ -33,12 +33,12 @@ A published number gets the first of these that fits:
 1. **not measured**: no recorded table has a number beside it, nor runs that ended without one.
 2. **not comparable**: target, data, budget, statistic or network is another one, as
    `conf/published/protocols.yaml` or the overrides that the table was recorded with say.
-3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. A floor is invalid where its
-   table declares it void, where a sampler is significantly better than perfect draws, and where exact draws
-   do not differ significantly from other independent draws. The published number lies at the floor if it is
-   where one more value of perfect draws is expected (95 % prediction interval), or better. Our mean lies
-   there if it is where the mean of as many such values is expected, or better, and its table's test does not
-   find it worse.
+3. **not rankable**: the floor is invalid, or both numbers lie at a valid one. The floor is the row of perfect
+   draws. It is invalid if its table declares it void, if a sampler is significantly better than it, or if it
+   does not differ significantly from a second row of independent draws, such as uniform ones. The published
+   number lies at the floor if it is inside the 95 % prediction interval for one more value of perfect draws,
+   or better. Our mean of n seeds lies there if it is inside that interval for the mean of n more such values,
+   or better, and its own table does not find it significantly worse than the floor (the mark °).
 4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
    mean ± t s √(1 + 1/n).
 5. **undecided**: some of our runs, or all, have no value or failed, so that the others are no fair choice;
