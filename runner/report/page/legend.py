@@ -95,6 +95,11 @@ def explanations(
             "least 0.05, Holm-adjusted over all pairs that have a test and a sampler that claims to be "
             "exact, since the same numbers chose the best)."
         )
+        if shape.comparisons:
+            sentences.append(
+                "The sentences on two rows are corrected over the table's own comparisons alone, so that a "
+                f"pair may be significantly different there and have {NOT_SIGNIFICANT} here."
+            )
     if any(entry.most > 1 for entry in entries) and (untested := _untested(shape, entries)):
         sentences.append(
             f"No test against the best, and so no {NOT_SIGNIFICANT} (fewer than two seeds that both have, or "

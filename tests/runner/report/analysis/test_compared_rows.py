@@ -75,3 +75,12 @@ def test_rows_without_some_values_have_no_test_there(tmp_path: Path) -> None:
 def test_a_table_that_compares_nothing_has_no_such_file(tmp_path: Path) -> None:
     assert COMPARISONS not in files(tmp_path, ROWS)
     assert not (tmp_path / COMPARISONS).exists()
+
+
+def test_the_legend_says_that_marks_and_sentences_are_corrected_over_other_tests(tmp_path: Path) -> None:
+    said = "corrected over the table's own comparisons alone"
+    for block, expected in ((ROWS + PAIRS, True), (ROWS, False)):
+        files(tmp_path, block)
+        text = (tmp_path / "table.md").read_text()
+        assert "~: no significant difference from the best" in text
+        assert (said in text) is expected
