@@ -224,8 +224,8 @@ def _by_job(
         return
     for each in seeds:
         own = copy.deepcopy(config)
-        own.seed = each[0] if len(each) == 1 else list(each)
-        line = f"seed={each[0]}" if len(each) == 1 else f"seed=[{','.join(map(str, each))}]"
+        own.seed = each[0] if len(each) == 1 else each
+        line = f"seed={own.seed}".replace(" ", "")
         yield [line if key_of(given) == "seed" else given for given in overrides], own
 
 

@@ -68,8 +68,8 @@ class RecordedNumbers:
         value: float | None
         if what == "margin":
             value = self._column(place, "hi") - self._column(place, MEAN)
-        elif what in BY_SEED or ONE_SEED.fullmatch(what):
-            value = _of_seeds(self.seeds.get(place, {}), what)
+        elif is_of_seed(what):
+            value = _picked(self.seeds.get(place, {}), what)
         else:
             value = self._column(place, what)
         return self._in_unit(value, place, what)
@@ -110,8 +110,8 @@ class RecordedNumbers:
             return detectable_difference(first, second)
         if what == "seeds above":
             return float(sum(value > 0 for value in apart.values()))
-        if what in BY_SEED or ONE_SEED.fullmatch(what):
-            return _of_seeds(apart, what)
+        if is_of_seed(what):
+            return _picked(apart, what)
         return getattr(interval(list(apart.values())), what, None)
 
     def _of_means(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
@@ -133,7 +133,12 @@ class RecordedNumbers:
         return Interval(mean, sd, None, None, int(n)) if math.isfinite(mean) and math.isfinite(sd) else None
 
 
-def _of_seeds(seeds: Mapping[int, float], what: str) -> float | None:
+def is_of_seed(what: str) -> bool:
+    """Whether `what` is the value of one seed."""
+    return what in BY_SEED or ONE_SEED.fullmatch(what) is not None
+
+
+def _picked(seeds: Mapping[int, float], what: str) -> float | None:
     """The lowest, the highest or a named one of the values by seed."""
     if named := ONE_SEED.fullmatch(what):
         return seeds.get(int(named[1]))

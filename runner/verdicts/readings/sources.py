@@ -33,10 +33,10 @@ from runner.verdicts.readings.recorded_numbers import (
     MEAN,
     OF_COMPARISON,
     OF_TWO,
-    ONE_SEED,
     PLAIN,
     Place,
     RecordedNumbers,
+    is_of_seed,
 )
 
 HALVES = re.compile(" [/-] ")
@@ -96,7 +96,7 @@ class Sources:
         if which is not None:
             given_parts.append(("fifth", which, tuple(ROUNDED)))
         for name, given, allowed in given_parts:
-            if given not in allowed and not (name == "fourth" and ONE_SEED.fullmatch(given)):
+            if given not in allowed and not (name == "fourth" and is_of_seed(given)):
                 some = ", seed 3" if name == "fourth" else ""
                 must = f"{self.where}: the {name} part of a source must be {', '.join(allowed[:-1])}{some}"
                 raise not_allowed(f"{must} or {allowed[-1]}", given, allowed)
