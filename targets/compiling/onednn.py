@@ -1,4 +1,4 @@
-"""Matrix products of compiled steps by oneDNN, on CPUs that are not from Intel.
+"""Matrix products of compiled steps and of annealing by oneDNN, on CPUs that are not from Intel.
 
 On CPUs of AMD it takes between four and nine tenths of the time of MKL; on one of Intel, 1.1 times it.
 """
