@@ -1,18 +1,36 @@
-"""Matrix products of compiled steps and of annealing by oneDNN, on CPUs that are not from Intel.
+"""Matrix products by oneDNN, on CPUs that are not from Intel.
 
 On CPUs of AMD it takes between four and nine tenths of the time of MKL; on one of Intel, 1.1 times it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
+
+from targets.compiling.tracing import is_traced
 
 SMALLEST = 2**20
 """Multiplications below which MKL is as fast."""
+
+
+def linear(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """states weight' + bias, ``(*batch, m)``: `torch.nn.functional.linear`, by oneDNN where that is faster.
+
+    Args:
+        states, weight, bias: ``(*batch, k)``, ``(m, k)`` and ``(m,)``.
+    """
+    given = (states, weight, bias)
+    traced = torch.compiler.is_compiling() or is_traced()
+    if traced or not is_faster(states, states.numel() * len(weight)) or _are_transformed(given):
+        return torch.nn.functional.linear(*given)
+    rows = states.reshape(-1, states.shape[-1])
+    return product(rows, weight.T, bias).view(*states.shape[:-1], len(weight))
 
 
 def product(a: Tensor, b: Tensor, bias: Tensor | None = None, *, function: str = "none") -> Tensor:
@@ -33,6 +51,21 @@ def is_faster(like: Tensor, multiplications: int) -> bool:
     if like.dtype != torch.float32 or like.device.type != "cpu" or multiplications < SMALLEST:
         return False
     return not has_intel_cpu() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+def _are_transformed(tensors: Sequence[Tensor]) -> bool:
+    """Whether a derivative is taken of what is computed from `tensors`, or torch transforms it otherwise.
+
+    oneDNN's operation has no derivatives: a tangent would be dropped without a word.
+    """
+    if torch.is_grad_enabled() and any(each.requires_grad for each in tensors):
+        return True
+    if any(unpack_dual(each).tangent is not None for each in tensors):  # type: ignore[no-untyped-call]
+        return True
+    try:
+        return any(each.data_ptr() == 0 for each in tensors)
+    except RuntimeError:  # inside of vmap and its like a tensor has no memory of its own
+        return True
 
 
 @cache

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from targets.checks import whole_number
+from targets.compiling.onednn import linear
 from targets.models.image_model import ImageModel
 from targets.randomness import derive_seed
 from targets.sum_log import LOG2_E, softplus, sum_log
@@ -81,11 +82,11 @@ class RBM(ImageModel):
 
     def hidden_logits(self, theta: Tensor) -> Tensor:
         """log odds of each hidden unit given the visible ones, ``(*batch, n_hidden)``."""
-        return nn.functional.linear(theta, self.weight, self.hidden_bias)
+        return linear(theta, self.weight, self.hidden_bias)
 
     def visible_logits(self, hidden: Tensor) -> Tensor:
         """log odds of each visible unit given the hidden ones, ``(*batch, n_visible)``."""
-        return nn.functional.linear(hidden, self.weight.T, self.visible_bias)
+        return linear(hidden, self.weight.T, self.visible_bias)
 
     def hidden_logits_of_seeds(self, theta: Tensor) -> Tensor:
         """`hidden_logits` ``(seeds, chains, n_hidden)``, a product for each seed."""

@@ -31,6 +31,7 @@ from samplers import (
 )
 from samplers.seed_blocks import in_seed_blocks
 from targets import RBM, Bernoulli4, Binary, FunctionTarget, Target
+from targets.compiling import onednn
 from targets.compiling.tracing import traced
 from targets.graphs.graph_problem import GraphProblem
 from targets.graphs.maxcut import MaxCut
@@ -145,9 +146,11 @@ def test_block_gibbs_too(kernel: str, dtype: torch.dtype) -> None:
     proved(ON_RBMS[kernel], rbm(), dtype)
 
 
+@pytest.mark.parametrize("intel", [True, False], ids=["MKL", "oneDNN"])
 @pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("kernel", ["dmala", "rbm_gibbs", "pt_dmala"])
-def test_at_the_papers_size(kernel: str, threads: int) -> None:
+def test_at_the_papers_size(kernel: str, threads: int, intel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn, "has_intel_cpu", lambda: intel)
     with thread_count(threads):
         proved({**KERNELS, **ON_RBMS}[kernel], rbm(784, 500), torch.float32, 20, (1, 3), steps=3)
 

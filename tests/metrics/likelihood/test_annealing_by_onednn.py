@@ -1,4 +1,4 @@
-"""Annealing of an RBM with products by oneDNN: that by MKL but for rounding; a seed has the same bits alone."""
+"""Annealing of an RBM with products by oneDNN: that by MKL but for rounding, with the same bits alone."""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from targets.compiling import onednn
+from targets.compiling.onednn import product
 from targets.models.rbm import RBM
 from targets.sum_log import sum_log
 
@@ -83,6 +85,21 @@ def test_large_weights_are_accurate_in_float32(size: float) -> None:
     torch.testing.assert_close(log_prob.double(), expected[0], rtol=2e-6, atol=1e-4)
     # A hidden unit with a logit near zero has a gradient that depends on the rounding of the logit.
     torch.testing.assert_close(grad.double(), expected[1], rtol=0, atol=1e-5 * size)
+
+
+def test_values_are_those_of_either_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a size at which a CPU of AMD has oneDNN multiply, and one of Intel MKL."""
+    rbm = rough(n_visible=784, n_hidden=120, scale=1.0).float()
+    theta = rbm.initial((2, 30), torch.Generator().manual_seed(0))
+    found, calls = {}, []
+    monkeypatch.setattr(onednn, "product", lambda *given: calls.append(1) or product(*given))
+    for intel in (True, False):
+        monkeypatch.setattr(onednn, "has_intel_cpu", lambda intel=intel: intel)
+        with torch.no_grad():
+            found[intel] = (rbm.log_prob(theta), *rbm.log_prob_and_grad(theta), rbm.hidden_logits(theta))
+    assert len(calls) == (4 if hasattr(torch.ops.mkldnn, "_linear_pointwise") else 0)
+    for one, other in zip(*found.values(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 15, 16, 17, 127, 255, 256, 271, 500, 784])
