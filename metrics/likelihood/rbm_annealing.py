@@ -142,7 +142,7 @@ def log_reference_partition(rbm: RBM) -> float:
 
 def _affine(bias: Tensor, states: Tensor, matrix: Tensor, scale: float = 1.0, *, out: Tensor) -> None:
     """bias + scale * states matrix into `out`, by oneDNN where that is faster."""
-    if onednn.is_faster(states, len(states) * matrix.numel()):
+    if onednn.serves(len(states) * matrix.numel(), states, matrix):
         torch.add(bias, onednn.product(states, matrix), alpha=scale, out=out)
     else:
         torch.addmm(bias, states, matrix, alpha=scale, out=out)

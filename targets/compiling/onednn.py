@@ -25,10 +25,8 @@ def linear(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     Args:
         states, weight, bias: ``(*batch, k)``, ``(m, k)`` and ``(m,)``.
     """
-    given = (states, weight, bias)
-    traced = torch.compiler.is_compiling() or is_traced()
-    if traced or not is_faster(states, states.numel() * len(weight)) or _are_transformed(given):
-        return torch.nn.functional.linear(*given)
+    if is_traced() or not serves(states.numel() * len(weight), states, weight, bias):
+        return torch.nn.functional.linear(states, weight, bias)
     rows = states.reshape(-1, states.shape[-1])
     return product(rows, weight.T, bias).view(*states.shape[:-1], len(weight))
 
@@ -46,11 +44,27 @@ def product(a: Tensor, b: Tensor, bias: Tensor | None = None, *, function: str =
     return found
 
 
+def serves(multiplications: int, *tensors: Tensor) -> bool:
+    """Whether `product` is faster for so many multiplications of `tensors`, and can be called with them."""
+    if torch.compiler.is_compiling():
+        return False
+    return is_faster(tensors[0], multiplications) and not _are_transformed(tensors)
+
+
 def is_faster(like: Tensor, multiplications: int) -> bool:
     """Whether `product` is there, and faster for so many multiplications of numbers like those of `like`."""
     if like.dtype != torch.float32 or like.device.type != "cpu" or multiplications < SMALLEST:
         return False
     return not has_intel_cpu() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+@cache
+def has_intel_cpu() -> bool:
+    """Whether this computer's CPU is one of Intel; False where the system does not say."""
+    try:
+        return "GenuineIntel" in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
 
 
 def _are_transformed(tensors: Sequence[Tensor]) -> bool:
@@ -66,12 +80,3 @@ def _are_transformed(tensors: Sequence[Tensor]) -> bool:
         return any(each.data_ptr() == 0 for each in tensors)
     except RuntimeError:  # inside of vmap and its like a tensor has no memory of its own
         return True
-
-
-@cache
-def has_intel_cpu() -> bool:
-    """Whether this computer's CPU is one of Intel; False where the system does not say."""
-    try:
-        return "GenuineIntel" in Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return False

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from targets.compiling import onednn as onednn_products
+from targets.compiling import onednn
 
 CHUNK = {"cpu": 1_200_000, "cuda": 2**25}
 """Number of hidden activations in memory at a time: on a CPU the size of its cache, on a GPU 128 MB."""
@@ -36,47 +36,38 @@ class Networks(NamedTuple):
         return cls(doubled, weights[:, first:-1], weights[:, -1])
 
 
-def log_odds(
-    theta: Tensor, n_hidden: int, inputs: Tensor, work: Tensor | None, *, onednn: bool = False
-) -> Tensor:
+def log_odds(theta: Tensor, n_hidden: int, inputs: Tensor, work: Tensor | None) -> Tensor:
     """``(networks, rows)``.
 
     Args:
         theta: states of the networks, ``(networks, d)``.
         inputs: rows as columns, with a 1 for the bias, ``(features + 1, rows)``.
         work: memory for a chunk, which grows to the size of the first one; None to allocate.
-        onednn: whether oneDNN does the products where it is faster; the result differs by rounding.
     """
     found = []
     for group, slices in chunks(len(theta), n_hidden, inputs):
         networks = Networks.of(theta[group], n_hidden)
-        hidden = (_hidden(networks, inputs[:, at], work, onednn=onednn) for at in slices)
+        hidden = (_hidden(networks, inputs[:, at], work) for at in slices)
         found.append(torch.cat([_output(networks, each) for each in hidden], -1))
     return torch.cat(found)
 
 
 def error_and_grad(
-    theta: Tensor,
-    n_hidden: int,
-    rows: tuple[Tensor, Tensor, Tensor],
-    scale: float,
-    work: Tensor,
-    *,
-    onednn: bool = False,
+    theta: Tensor, n_hidden: int, rows: tuple[Tensor, Tensor, Tensor], scale: float, work: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Each network's mean squared error ``(networks,)``, and the gradient of -scale times it, like `theta`.
 
     Each chunk costs four matrix products and two further passes.
 
     Args:
-        theta, work, onednn: as those of `log_odds`.
+        theta, work: as those of `log_odds`.
         rows: `inputs` as those of `log_odds`, and `outcome` and `share` ``(rows,)`` of `DistinctRows`.
     """
     (features, _), error, grad = rows[0].shape, theta.new_zeros(len(theta)), theta.new_empty(theta.shape)
     first = features * n_hidden
     for group, slices in chunks(len(theta), n_hidden, rows[0]):
         networks = Networks.of(theta[group], n_hidden)
-        to_weights, to_output, to_bias = _sums(networks, rows, slices, work, error[group], onednn=onednn)
+        to_weights, to_output, to_bias = _sums(networks, rows, slices, work, error[group])
         # dU / dtheta is -scale * 2 * 2 times the sums; tanh is 2 s - 1, and v a factor of (W, b)'s.
         at_first = grad[group, :first].view(to_weights.shape)
         torch.mul(to_weights, networks.output.unsqueeze(1).mul(-16.0 * scale), out=at_first)
@@ -91,8 +82,6 @@ def _sums(
     slices: list[slice],
     work: Tensor,
     error: Tensor,
-    *,
-    onednn: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Three sums over rows, which determine the gradient; adds the mean squared error to `error`.
 
@@ -104,7 +93,7 @@ def _sums(
     to_weights = inputs.new_zeros(len(inputs), count * units)
     to_output, to_bias = inputs.new_zeros(count, units), inputs.new_zeros(count)
     for at in slices:
-        hidden = _hidden(networks, inputs[:, at], work, onednn=onednn)
+        hidden = _hidden(networks, inputs[:, at], work)
         predicted = _output(networks, hidden).sigmoid_()
         residual = predicted - outcome[at]
         weighted = residual * share[at]
@@ -113,8 +102,8 @@ def _sums(
         to_bias += slope.sum((1, 2))
         to_output += torch.bmm(slope, hidden.mT).squeeze(1)
         slopes = _sigmoid_backward(slope, hidden).flatten(0, 1)
-        if onednn and onednn_products.is_faster(inputs, len(inputs) * slopes.numel()):
-            to_weights += onednn_products.product(inputs[:, at], slopes.T)
+        if onednn.serves(len(inputs) * slopes.numel(), inputs, slopes):
+            to_weights += onednn.product(inputs[:, at], slopes.T)
         else:
             to_weights.addmm_(inputs[:, at], slopes.T)
     return to_weights.view(len(inputs), count, units).transpose(0, 1), to_output, to_bias
@@ -132,11 +121,11 @@ def chunks(networks: int, units: int, inputs: Tensor) -> Iterator[tuple[slice, l
         yield slice(start, min(start + together, networks)), slices
 
 
-def _hidden(networks: Networks, inputs: Tensor, work: Tensor | None, *, onednn: bool) -> Tensor:
+def _hidden(networks: Networks, inputs: Tensor, work: Tensor | None) -> Tensor:
     """sigmoid(2 (W x + b)) of each network, ``(networks, n_hidden, rows)``: one product for all of them."""
     (count, units), rows, weights = networks.output.shape, inputs.shape[1], networks.doubled.flatten(0, 1)
-    if onednn and onednn_products.is_faster(weights, weights.numel() * rows):
-        return onednn_products.product(weights, inputs, function="sigmoid").view(count, units, rows)
+    if onednn.serves(weights.numel() * rows, weights, inputs):
+        return onednn.product(weights, inputs, function="sigmoid").view(count, units, rows)
     out = None if work is None else matrix_in(work, count * units, rows)
     return torch.mm(weights, inputs, out=out).sigmoid_().view(count, units, rows)
 

@@ -28,14 +28,14 @@ def traced_error_and_grad(
 
 
 def _run_log_odds(theta: Tensor, n_hidden: int, inputs: Tensor) -> Tensor:
-    return log_odds(theta, n_hidden, inputs, inputs.new_empty(0), onednn=True)
+    return log_odds(theta, n_hidden, inputs, inputs.new_empty(0))
 
 
 def _run_error_and_grad(
     theta: Tensor, n_hidden: int, inputs: Tensor, outcome: Tensor, share: Tensor, scale: float
 ) -> tuple[Tensor, Tensor]:
     rows = inputs, outcome, share
-    return error_and_grad(theta, n_hidden, rows, scale, inputs.new_empty(0), onednn=True)
+    return error_and_grad(theta, n_hidden, rows, scale, inputs.new_empty(0))
 
 
 def _form_of_log_odds(theta: Tensor, n_hidden: int, inputs: Tensor) -> Tensor:

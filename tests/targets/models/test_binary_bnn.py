@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from samplers.discrete.dmala import DMALA
+from targets.compiling import onednn
 from targets.models import network_passes
 from targets.models.binary_bnn import BinaryBNN
 from targets.models.network_passes import chunks
@@ -114,11 +115,15 @@ def test_50_chains_of_one_batch_move_as_chains_that_are_evaluated_one_by_one() -
     torch.testing.assert_close(ends[0].log_prob, ends[1].log_prob, atol=1e-11, rtol=0)
 
 
-def test_float32_agrees_with_float64() -> None:
+@pytest.mark.parametrize("intel", [True, False], ids=["MKL", "oneDNN"])
+def test_float32_agrees_with_float64(intel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn, "has_intel_cpu", lambda: intel)
+    monkeypatch.setattr(onednn, "SMALLEST", 1)
     target = networks(hidden=100, distinct=None, train=500)
     theta = states(target, 5)
     exact = target.log_prob_and_grad(theta)
     found = target.float().log_prob_and_grad(theta.float())
+    torch.testing.assert_close(target.log_prob(theta.float()).double(), exact[0], atol=2e-4, rtol=0)
     torch.testing.assert_close(found[0].double(), exact[0], atol=2e-4, rtol=0)
     torch.testing.assert_close(found[1].double(), exact[1], atol=2e-4, rtol=2e-5)
 
