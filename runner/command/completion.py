@@ -55,7 +55,7 @@ VALUES = {
     "streams": ["shared", "independent"],
     "hydra/launcher": ["basic", "joblib", "ray", "slurm"],
     "hydra/sweeper": ["basic", "optuna"],
-    "task.start": ["random", "uniform", "one_mode"],
+    "task.start": ["random", "uniform", "one_mode", "exact"],
 }
 """Keys whose values are in no file of conf/."""
 

@@ -34,7 +34,7 @@ from samplers.compiling.fastest_kernel import fastest_kernel
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import Tunable, fixed
 from targets.randomness import Streams
-from targets.target import HasModes, Target
+from targets.target import ExactlySampled, HasModes, Target
 from targets.trial.failures import is_refusal
 from targets.trial.target_trial import not_set_up
 
@@ -151,6 +151,8 @@ class Problem:
             return mode.expand(*full, *self.target.space.event_shape).clone()
         there = self.target if self.device.type == "cpu" else copy.deepcopy(self.target).to("cpu")
         streams = Streams(seeds, "start", "cpu")
+        if self.settings.start == "exact":
+            return cast(ExactlySampled, there).sample(full, streams).to(like)
         if self.settings.start == "uniform":
             return there.space.initial(full, streams, like=there.like()).to(like)
         return there.initial(full, streams).to(like)

@@ -16,7 +16,7 @@ from targets.checks import one_of, whole_number
 if TYPE_CHECKING:
     from targets.target import Target
 
-STARTS = ("uniform", "random", "one_mode")
+STARTS = ("uniform", "random", "one_mode", "exact")
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class SampleSettings:
         steps: transitions of every chain, burn-in included.
         chains: independent chains of each seed.
         burn_in: steps whose draws are not measured.
-        start: ``uniform`` on the space, ``random`` (`Target.initial`) or ``one_mode`` (all chains at the
-            first mode).
+        start: ``uniform`` on the space, ``random`` (`Target.initial`), ``one_mode`` (all chains at the first
+            mode) or ``exact`` (independent exact draws from the target).
         record: at how many points of the run at most, its end among them, metrics are written; 0: at its end.
         keep: draws of each chain that are written at most; 0 for none.
         series: at how many steps, at most, metrics of series such as `ess` keep values; 0: as they choose.
@@ -81,6 +81,10 @@ def sample_settings(config: DictConfig, target: Target | None = None) -> SampleS
         raise UserError(
             f"task.start=one_mode needs a target with known modes, {type(target).__name__} has none."
         )
+    if settings.start == "exact" and target is not None and not _has_exact_draws(target):
+        raise UserError(
+            f"task.start=exact needs a target that can be sampled exactly, {type(target).__name__} cannot."
+        )
     if settings.start == "uniform" and target is not None and _is_real(target):
         raise UserError(
             f"task.start=uniform is not for targets on the reals, such as {type(target).__name__}: no "
@@ -95,3 +99,9 @@ def _is_real(target: Target) -> bool:
     from targets.spaces import Real  # with torch, which is there where there is a target
 
     return isinstance(target.space, Real)
+
+
+def _has_exact_draws(target: Target) -> bool:
+    from targets.target import ExactlySampled
+
+    return isinstance(target, ExactlySampled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,15 +77,21 @@ def test_a_run_is_what_the_file_holds_and_not_where_it_lies(instances: Path, tmp
     assert runs("target.cities=5") != random
 
 
-def test_what_the_notes_say_of_the_target() -> None:
+@pytest.mark.parametrize(("experiment", "scale"), [("edlp_figure3", 10.0), ("edlp_figure3_exact", 1.0)])
+def test_what_the_notes_say_of_the_lengths(experiment: str, scale: float) -> None:
     """The numbers in the notes of the tables are the target's own."""
-    target = TSP()
-    costs, probabilities = tour_distribution(target)
+    costs, probabilities = tour_distribution(TSP(scale=scale))
     mean = float(costs @ probabilities)
     sd = float(np.sqrt(((costs - mean) ** 2) @ probabilities))
-    notes = {metric.metric: metric.note or "" for metric in shape_of("edlp_figure3").metrics}
-    assert f"it is {mean:.3f};" in notes["tour_cost"]
+    notes = {metric.metric: metric.note or "" for metric in shape_of(experiment).metrics}
+    assert re.search(rf"it is {mean:.3f}[;.]", notes["tour_cost"])
     assert f"it is {sd:.3f}." in notes["tour_cost_sd"]
+    assert {job.config.target.scale for job in jobs_at(experiment, "scale=paper")} <= {scale, "auto"}
+
+
+def test_what_the_notes_say_of_the_shortest_tours() -> None:
+    target = TSP()
+    notes = {metric.metric: metric.note or "" for metric in shape_of("edlp_figure3").metrics}
     assert f"tour has {target.optimum():.3f} (weighted" in notes["tour_cost_best"]
     longer = shape_of("edlp_figure13").metrics[0].note or ""
     assert f"tours have {target.optimum():.3f} (weighted" in longer
