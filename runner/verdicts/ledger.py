@@ -57,8 +57,10 @@ class Line:
     Attributes:
         ours: our number; None where there is none.
         source: where it stands.
+        matters: largest less smallest published number of its column, in the metric's own unit.
         settings: numbers in docs/papers/settings.md.
         others: verdicts of other statistics of ours that stand beside the same number.
+        shown: where the number differs, what a run has shown of the reason; empty where none has.
     """
 
     block: Block
@@ -66,10 +68,12 @@ class Line:
     published: Published
     ours: Measured | None
     source: Source | None
+    matters: float
     settings: tuple[str, ...]
     verdict: Verdict
     reason: str
     others: tuple[str, ...] = ()
+    shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,22 +132,24 @@ def _line(
     block: Block, row: str, numbers: Mapping[str, Published], sources: Sequence[Source], protocols: Protocols
 ) -> Line:
     """The line of one number: by the first source that has it, with the verdicts of other statistics."""
-    number = numbers[row]
+    number, matters = numbers[row], spread_of(numbers.values())
     judged: list[tuple[Source, Measured, tuple[Verdict, str]]] = []
     for source in sources:
         ours = source.ours(row)
         same = any(source.place.metric.metric == other.place.metric.metric for other, _, _ in judged)
         if ours is not None and not same:
-            judged.append((source, ours, _verdict(number, spread_of(numbers.values()), source, ours)))
+            judged.append((source, ours, _verdict(number, matters, source, ours)))
     if not judged:
         entry = protocols.unmeasured_of(block)
         why = entry.why if entry is not None else "no record holds it"
         settings = tuple(entry.settings) if entry is not None else ()
-        return Line(block, row, number, None, None, settings, Verdict.not_measured, why)
+        return Line(block, row, number, None, None, matters, settings, Verdict.not_measured, why)
     source, ours, (found, reason) = judged[0]
     others = tuple(f"{other.name}: {its.value} ({why})" for other, _, (its, why) in judged[1:])
-    settings = tuple(protocols.settings(source.place, source.place.rows[row]))
-    return Line(block, row, number, ours, source, settings, found, reason, others)
+    here = source.place, source.place.rows[row]
+    shown = protocols.shown(*here) if found is Verdict.differs else ""
+    settings = tuple(protocols.settings(*here))
+    return Line(block, row, number, ours, source, matters, settings, found, reason, others, shown)
 
 
 def _verdict(number: Published, matters: float, source: Source, ours: Measured) -> tuple[Verdict, str]:

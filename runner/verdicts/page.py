@@ -40,10 +40,11 @@ A published number gets the first of these that fits:
    or better. Our mean of n seeds lies there if it is inside that interval for the mean of n more such values,
    or better, and its own table does not find it significantly worse than the floor (the mark °).
 4. **differs**: it lies outside our 95 % prediction interval for one new model and seed, which is
-   mean ± t s √(1 + 1/n).
+   mean ± t s √(1 + 1/n). Where a run has shown something of the reason, *why* says it with the record;
+   where *why* does not, none has.
 5. **undecided**: some of our runs, or all, have no value or failed, so that the others are no fair choice;
    or it lies inside, but the interval is wider than the published column from its best row to its worst
-   (the difference that matters), or there is one seed and no interval.
+   (the difference that matters, column `matters` of `verdicts.csv`), or there is one seed and no interval.
 6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
 
 A verdict from fewer runs than the sweep of its record has says in *why* of how many it is.
@@ -160,7 +161,7 @@ def _cells(line: Line) -> list[str]:
         ours,
         expected,
         f"**{line.verdict.value}**",
-        "; ".join([line.reason, *line.others]),
+        "; ".join(filter(None, [line.reason, line.shown, *line.others])),
         ", ".join(line.settings),
         f"`{source.record.command}`" if source else "-",
     ]

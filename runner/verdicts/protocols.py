@@ -33,6 +33,7 @@ class Protocol:
     differs: dict[str, str] = field(default_factory=dict)
     smaller: dict[str, str] = field(default_factory=dict)
     equivalent: dict[str, str] = field(default_factory=dict)
+    shown: str = ""
 
     def fits(self, place: Counterpart, row: str | None) -> bool:
         """Whether it is about this metric, column and row of ours; None stands for the column as a whole."""
@@ -63,6 +64,10 @@ class Protocols:
         """Numbers in docs/papers/settings.md, in the file's order."""
         fitting = [one.settings for one in self.protocols if one.fits(place, row)]
         return list(dict.fromkeys(number for numbers in fitting for number in numbers))
+
+    def shown(self, place: Counterpart, row: str) -> str:
+        """What a run has shown of the reason why a number differs; empty where none has."""
+        return "; ".join(one.shown for one in self.protocols if one.shown and one.fits(place, row))
 
     def order(self, place: Counterpart) -> int:
         """The place of its experiment and metric in the file, of which the first is compared."""

@@ -47,6 +47,27 @@ def test_every_published_number_has_one_line(made: Ledger) -> None:
         assert line.reason
 
 
+def test_a_reason_that_a_run_has_shown_stands_beside_what_differs_and_names_a_record(made: Ledger) -> None:
+    explained = [line for line in made.lines if line.shown]
+    assert {line.verdict for line in explained} == {Verdict.differs}
+    for line in explained:
+        assert line.source is not None
+        named = re.search(r"\((?:(?:row )?([\w ]+) of the same record|([\w-]+))\)$", line.shown)
+        assert named is not None
+        if named[2]:
+            assert (ROOT / "outputs" / "record" / named[2] / "reading.md").exists()
+        else:
+            assert any(named[1] in (row, metric) for row, _, metric in line.source.record.numbers)
+
+
+def test_what_matters_is_the_range_of_the_published_column(made: Ledger) -> None:
+    for block in {line.block for line in made.lines}:
+        printed = [line.published.mean * line.published.scale for line in made.lines if line.block == block]
+        for line in made.lines:
+            if line.block == block:
+                assert line.matters == pytest.approx(max(printed) - min(printed))
+
+
 def test_the_committed_ledger_is_that_of_the_committed_records(made: Ledger, tmp_path: Path) -> None:
     """A record that is added or measured anew needs `make verdicts`."""
     for path in write_ledger(made, tmp_path):
