@@ -243,7 +243,7 @@ def test_a_mistake_in_the_command_is_one_sentence(
 
 def test_the_table_says_which_columns_are_void(root: Path) -> None:
     (record,) = read_records(root / "record", ["pt_table2_sampling"]).of("pt_table2_sampling")
-    assert record.void == {"EMNIST", "Caltech"}
+    assert record.void == {"Caltech"}
     assert record.command == "make pt-table2-sampling SCALE=paper"
 
 
