@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from runner.report.figures.panel import PanelData, PanelKind, name_rows, show_mi
 from runner.report.figures.reference_lines import level
 from runner.report.figures.style import FLOOR
 from runner.report.figures.tour_runs import listed_target, quantiles, tour_distribution, visited_tours
+from runner.report.table_shape import Direction
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 QUARTILES, WHISKERS = "quartiles", "5 to 95 %"
@@ -57,7 +59,9 @@ def draw_tour_costs(ax: Axes, data: PanelData) -> None:
         show_missing(ax, data.runs, "stored visits")
     name_rows(ax, rows)
     text = f"length of a tour, {'each distinct one once' if once else 'all draws'}"
-    ax.set_xlabel(metric_label(data.metric, data.quantity, text))
+    # A sampler should have the target's lengths, of which shorter ones are no better.
+    undirected = replace(data.quantity, direction=Direction.none)
+    ax.set_xlabel(metric_label(data.metric, undirected, text))
     if data.panel.limits is not None:
         ax.set_xlim(*data.panel.limits)
 
