@@ -1,1 +1,1 @@
-"""What a target does otherwise where its steps are compiled. Imports nothing of `targets`."""
+"""What a target does otherwise where its steps are compiled; products by oneDNN. Imports no other room."""
