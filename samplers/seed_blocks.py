@@ -78,7 +78,7 @@ class _SeedBySeed:
         parts, in_place = [], True
         for place in range(self.seeds):
             own, *beside = (each.narrow(axis, place, 1) for each in (theta, *others))
-            parts.append(self.method(_alone(own), *map(_alone, beside)))
+            parts.append(self.method(alone(own), *map(alone, beside)))
             in_place = in_place and parts[-1] is own
         if in_place:  # written over what was given
             return theta
@@ -112,8 +112,8 @@ class _BatchedProduct:
         return self._served[key]
 
 
-def _alone(part: Tensor) -> Tensor:
-    """`part` as a tensor that lies in memory as one of its own does."""
+def alone(part: Tensor) -> Tensor:
+    """`part` of a batch as a tensor that lies in memory as one of its own does; a copy where it does not."""
     return part if _lies_alone(part) else part.clone(memory_format=torch.contiguous_format)
 
 

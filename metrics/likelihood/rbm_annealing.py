@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 from metrics.likelihood.annealing import Annealing
 from metrics.likelihood.rbm_log_partition import softplus_sum
 from metrics.metric import restore
+from samplers.seed_blocks import alone
 from targets.compiling import onednn
 from targets.models.rbm import RBM
 from targets.randomness import Generator, Streams, uniform
@@ -70,31 +71,33 @@ class RBMAnnealing(Annealing):
 
     def _weigh(self, before: float, after: float) -> None:
         """Adds log p*_after - log p*_before of the current states to the log weights."""
-        self.log_weights += softplus_sum(self.logits, after) - softplus_sum(self.logits, before)
+        for logits, weights in zip(_by_seed(self.logits), self._weights_by_seed(), strict=True):
+            weights += softplus_sum(logits, after) - softplus_sum(logits, before)
         self.log_weights.add_(self.tilted, alpha=after - before)
+
+    def _weights_by_seed(self) -> Tensor:
+        """The log weights ``(seeds, chains)``, sharing their memory."""
+        return self.log_weights.view(-1, self.log_weights.shape[-1])
 
     def _transition(self, logits: Tensor, beta: float) -> Tensor:
         """New states by one block-Gibbs step at `beta`, from the hidden logits of the old ones."""
         batch = logits.shape[:-1]
-        hidden = uniform(self.generator, batch, self.hidden_bias.shape, like=logits)
-        # In place, a comparison keeps the dtype: no boolean tensor and no conversion.
-        hidden.lt_(torch.mul(logits, beta).sigmoid_())
         bias = torch.lerp(self.base_bias, self.visible_bias, beta)
-        odds = hidden.new_empty((*batch, len(bias)))
-        for rows, drawn in zip(_by_seed(odds), _by_seed(hidden), strict=True):
-            _affine(bias, drawn, self.weight, beta, out=rows)
+        hidden = uniform(self.generator, batch, self.hidden_bias.shape, like=logits)
         visible = uniform(self.generator, batch, bias.shape, like=logits)
-        return visible.lt_(odds.sigmoid_())
+        # A product or function may round otherwise with more rows in it, or elsewhere in memory.
+        for own, drawn, after in zip(*map(_by_seed, (logits, hidden, visible)), strict=True):
+            # In place, a comparison keeps the dtype: no boolean tensor and no conversion.
+            drawn.lt_(torch.mul(own, beta).sigmoid_())
+            after.lt_(_affine(bias, alone(drawn), self.weight, beta).sigmoid_())
+        return visible
 
     def _read(self, visible: Tensor) -> tuple[Tensor, Tensor]:
         """The hidden logits c + Wv and the visible part (b - logit(data mean))'v of the states."""
-        logits = visible.new_empty((*visible.shape[:-1], len(self.hidden_bias)))
-        tilted = visible.new_empty((*visible.shape[:-1], 1))
-        # One product per seed: the rounding of a larger product would depend on the batch composition.
-        for states, rows, sums in zip(_by_seed(visible), _by_seed(logits), _by_seed(tilted), strict=True):
-            _affine(self.hidden_bias, states, self.weight.T, out=rows)
-            torch.mv(states, self.tilt, out=sums[:, 0])
-        return logits, tilted.squeeze(-1)
+        batch, seeds = visible.shape[:-1], [alone(states) for states in _by_seed(visible)]
+        logits = [_affine(self.hidden_bias, states, self.weight.T) for states in seeds]
+        tilted = [torch.mv(states, self.tilt) for states in seeds]
+        return _joined(logits).view(*batch, len(self.hidden_bias)), _joined(tilted).view(batch)
 
     def _saved(self) -> dict[str, Any]:
         return {"visible": self.visible.clone()}
@@ -125,8 +128,9 @@ class UntemperedRBMAnnealing(RBMAnnealing):
 
     def _weigh(self, before: float, after: float) -> None:
         """Adds (after - before) (U - log p_0) of the current states."""
-        gap = softplus_sum(self.logits) + self.tilted + self.log_base
-        self.log_weights.add_(gap, alpha=after - before)
+        tilted = self.tilted.view(-1, self.tilted.shape[-1])
+        for logits, tilt, weights in zip(_by_seed(self.logits), tilted, self._weights_by_seed(), strict=True):
+            weights.add_(softplus_sum(logits) + tilt + self.log_base, alpha=after - before)
 
 
 def reference_draws(rbm: RBM, chains: int, streams: Streams) -> Tensor:
@@ -140,12 +144,15 @@ def log_reference_partition(rbm: RBM) -> float:
     return float(softplus_sum(base) + softplus_sum(base.new_zeros(rbm.n_hidden)))
 
 
-def _affine(bias: Tensor, states: Tensor, matrix: Tensor, scale: float = 1.0, *, out: Tensor) -> None:
-    """bias + scale * states matrix into `out`, by oneDNN where that is faster."""
+def _affine(bias: Tensor, states: Tensor, matrix: Tensor, scale: float = 1.0) -> Tensor:
+    """bias + scale * states matrix, by oneDNN where that is faster."""
     if onednn.serves(len(states) * matrix.numel(), states, matrix):
-        torch.add(bias, onednn.product(states, matrix), alpha=scale, out=out)
-    else:
-        torch.addmm(bias, states, matrix, alpha=scale, out=out)
+        return torch.add(bias, onednn.product(states, matrix), alpha=scale)
+    return torch.addmm(bias, states, matrix, alpha=scale)
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.stack(list(parts))
 
 
 def _by_seed(values: Tensor) -> Tensor:

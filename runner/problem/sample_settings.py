@@ -28,7 +28,8 @@ class SampleSettings:
         chains: independent chains of each seed.
         burn_in: steps whose draws are not measured.
         start: ``uniform`` on the space, ``random`` (`Target.initial`), ``one_mode`` (all chains at the first
-            mode) or ``exact`` (independent exact draws from the target).
+            mode) or ``exact`` (independent exact draws from the target at beta = 1; replicas and levels of
+            tempering have them, too, so that their first draws do not follow the target).
         record: at how many points of the run at most, its end among them, metrics are written; 0: at its end.
         keep: draws of each chain that are written at most; 0 for none.
         series: at how many steps, at most, metrics of series such as `ess` keep values; 0: as they choose.

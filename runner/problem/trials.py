@@ -193,8 +193,9 @@ def check_target(problem: Problem) -> None:
     except UserError:
         raise
     except Exception as error:
+        what = "sampled exactly, for task.start=exact" if problem.settings.start == "exact" else "evaluated"
         raise UserError(
-            f"The target {name} cannot be evaluated: {type(error).__name__}: {one_sentence(error)}"
+            f"The target {name} cannot be {what}: {type(error).__name__}: {one_sentence(error)}"
         ) from error
     if theta.shape != (1, 2, *target.space.event_shape):
         raise UserError(

@@ -25,30 +25,35 @@ def linear(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     Args:
         states, weight, bias: ``(*batch, k)``, ``(m, k)`` and ``(m,)``.
     """
-    if is_traced() or not serves(states.numel() * len(weight), states, weight, bias):
+    if is_traced() or not serves(states.numel() * weight.shape[0], states, weight, bias):
         return torch.nn.functional.linear(states, weight, bias)
     rows = states.reshape(-1, states.shape[-1])
-    return product(rows, weight.T, bias).view(*states.shape[:-1], len(weight))
+    return product(rows, weight.T, bias).view(*states.shape[:-1], weight.shape[0])
 
 
 def product(a: Tensor, b: Tensor, bias: Tensor | None = None, *, function: str = "none") -> Tensor:
     """function(a b + bias), by oneDNN.
 
     Args:
-        a, b, bias: ``(n, k)``, ``(k, m)`` and ``(m,)``, in float32 on the CPU.
+        a, b, bias: ``(n, k)``, ``(k, m)`` and ``(m,)`` or ``(1,)``, in float32 on the CPU.
         function: of every entry of the result, ``none`` or ``sigmoid``.
     """
     # Where b has gaps between its rows, as a part of a matrix has, oneDNN takes a thousand times as long.
     right = b.T if b.T.is_contiguous() else b.contiguous().T
-    found: Tensor = torch.ops.mkldnn._linear_pointwise(a, right, bias, function, [], "")
+    # Of a bias it reads as many numbers as lie one after the other, whatever its strides.
+    added = bias if bias is None else bias.expand(b.shape[1]).contiguous()
+    found: Tensor = torch.ops.mkldnn._linear_pointwise(a, right, added, function, [], "")
     return found
 
 
 def serves(multiplications: int, *tensors: Tensor) -> bool:
     """Whether `product` is faster for so many multiplications of `tensors`, and can be called with them."""
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
         return False
-    return is_faster(tensors[0], multiplications) and not _are_transformed(tensors)
+    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+        return False
+    faster = all(is_faster(each, multiplications) for each in tensors)
+    return faster and not _are_transformed(tensors)
 
 
 def is_faster(like: Tensor, multiplications: int) -> bool:

@@ -19,6 +19,14 @@ A, B, BIAS = (
     torch.randn(shape, generator=torch.Generator().manual_seed(len(shape)))
     for shape in ((40, 30), (30, 70, 1), (70,))
 )
+BIASES = {
+    "alone": torch.arange(40.0),
+    "strided": torch.arange(320.0).view(40, 8)[:, 3],
+    "expanded": torch.full((1,), 2.5).expand(40),
+    "turned round": torch.arange(40.0).flip(0),
+    "a part": torch.arange(50.0)[7:47],
+    "one number": torch.full((1,), 2.5),
+}
 MATRICES = {
     "rows": (A, B[..., 0]),
     "columns": (A, B[..., 0].T.contiguous().T),
@@ -124,6 +132,28 @@ def test_the_size_of_a_linear_map_is_that_of_its_product(
     assert bool(products) == fast
 
 
+@needs_onednn
+@pytest.mark.parametrize("name", BIASES)
+def test_a_bias_may_lie_in_memory_in_any_way(name: str, products: list[tuple[int, ...]]) -> None:
+    bias, states = BIASES[name], B[:, :30, 0]
+    assert bias.numel() in (1, 40)
+    found = linear(states, A, bias)
+    assert products
+    torch.testing.assert_close(found, torch.nn.functional.linear(states, A, bias), rtol=1e-5, atol=1e-5)
+
+
+@needs_onednn
+@pytest.mark.parametrize("place", range(3))
+def test_torch_says_what_is_wrong_with_tensors_of_two_dtypes(
+    place: int, products: list[tuple[int, ...]]
+) -> None:
+    given = [torch.ones(5, 30), A, torch.ones(40)]
+    given[place] = given[place].double()
+    with pytest.raises(RuntimeError, match=r"dtype|expected|same"):
+        linear(*given)
+    assert not products
+
+
 def _mapped(states: Tensor) -> Tensor:
     return linear(states, A, torch.ones(40)).square().sum(-1)
 
@@ -147,6 +177,16 @@ def _forward(states: Tensor) -> Tensor:
     return tangent
 
 
+def _jit(states: Tensor) -> Tensor:
+    found: Tensor = torch.jit.trace(_mapped, (states,), check_trace=False)(states)
+    return found
+
+
+def _autocast(states: Tensor) -> Tensor:
+    with torch.autocast("cpu", torch.bfloat16):
+        return linear(states, A, torch.ones(40))
+
+
 def _traced(states: Tensor) -> Tensor:
     with traced():
         return _mapped(states)
@@ -160,6 +200,8 @@ TRANSFORMED: dict[str, Callable[[Tensor], Tensor]] = {
     "torch.func.jvp": lambda states: torch.func.jvp(_mapped, (states,), (states,))[1],
     "torch.vmap": torch.no_grad()(torch.vmap(_mapped)),
     "torch.compile": torch.no_grad()(torch.compile(_mapped, backend="eager", fullgraph=True)),
+    "torch.jit.trace": torch.no_grad()(_jit),
+    "autocast": _autocast,
     "our own trace": _traced,
 }
 """What torch does with a function beside calling it; oneDNN's operation supports none of it."""

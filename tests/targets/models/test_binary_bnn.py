@@ -117,12 +117,15 @@ def test_50_chains_of_one_batch_move_as_chains_that_are_evaluated_one_by_one() -
 
 @pytest.mark.parametrize("intel", [True, False], ids=["MKL", "oneDNN"])
 def test_float32_agrees_with_float64(intel: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, product = [], onednn.product
     monkeypatch.setattr(onednn, "has_intel_cpu", lambda: intel)
     monkeypatch.setattr(onednn, "SMALLEST", 1)
+    monkeypatch.setattr(onednn, "product", lambda *given, **more: calls.append(1) or product(*given, **more))
     target = networks(hidden=100, distinct=None, train=500)
     theta = states(target, 5)
     exact = target.log_prob_and_grad(theta)
     found = target.float().log_prob_and_grad(theta.float())
+    assert bool(calls) == (not intel and hasattr(torch.ops.mkldnn, "_linear_pointwise"))
     torch.testing.assert_close(target.log_prob(theta.float()).double(), exact[0], atol=2e-4, rtol=0)
     torch.testing.assert_close(found[0].double(), exact[0], atol=2e-4, rtol=0)
     torch.testing.assert_close(found[1].double(), exact[1], atol=2e-4, rtol=2e-5)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from runner.report.figure_shape import Role
 from runner.report.figures.panel import PanelData
-from runner.report.table_shape import RowShape
+from runner.report.table_shape import Direction, RowShape
 from runner.site.content.charts import apart, axis, faint, said_of, symbol_of
 from runner.site.content.panels.known import Known
 from runner.site.content.panels.marks import Plot, Trace, error_bar, printed, reference
@@ -97,7 +98,8 @@ def tour_costs(panels: Sequence[PanelData], known: Known) -> Plot | None:
         return None
     levels = known.tours(data.runs[0].config)["quantiles"]
     quantity, name = known.quantity(data.metric.metric), "length of a tour"
-    layout = _layout(rows, axis(quantity, name))
+    # A sampler should have the target's lengths, of which shorter ones are no better.
+    layout = _layout(rows, axis(replace(quantity, direction=Direction.none), name))
     layout["shapes"] = [
         {
             "type": "rect", "yref": "paper", "x0": levels[place], "x1": levels[-1 - place], "y0": 0, "y1": 1,
