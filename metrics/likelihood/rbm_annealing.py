@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -151,8 +151,9 @@ def _affine(bias: Tensor, states: Tensor, matrix: Tensor, scale: float = 1.0) ->
     return torch.addmm(bias, states, matrix, alpha=scale)
 
 
-def _joined(parts: Sequence[Tensor]) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.stack(list(parts))
+def _joined(parts: list[Tensor]) -> Tensor:
+    """The parts of the seeds in one tensor; no copy of the only one."""
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def _by_seed(values: Tensor) -> Tensor:
