@@ -83,6 +83,8 @@ class Claiming(Ring):
             "are not draws from it: the mean log density of 2000 is 4",
         ),
         ("draws", lambda right: right[0], r"must have the shape \(1, 2000, 8\), not shape"),
+        ("draws", lambda right: right > right.new_tensor(0.5), "must have a floating.*not torch.bool"),
+        ("draws", lambda right: right.long(), "must have a floating.*not torch.int64"),
         ("draws", lambda right: 2.0 * right - 1.0, "must lie in its space"),
         (
             "draws",
