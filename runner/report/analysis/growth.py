@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from metrics.inference.growth_exponent import exponential_rate, growth_exponent, straightness
+from runner.report.analysis.fitted_growth import FittedGrowth, fitted
 from runner.report.block_references import along_runs
 from runner.report.figure_shape import Role
 from runner.report.runs.column_keys import chosen
@@ -23,6 +23,13 @@ def growing(shape: TableShape, results: Results) -> list[str]:
         or _sentence(shape, growth, row, points(shape, growth, row, results))
         for growth, row in fits(shape)
     ]
+
+
+def fitted_growths(shape: TableShape, results: Results) -> list[FittedGrowth]:
+    """The fits over the columns of the table; not those along runs, whose curves a record does not keep."""
+    over_columns = [(growth, row) for growth, row in fits(shape) if growth.along is None]
+    laws = [fitted(growth, row, points(shape, growth, row, results)) for growth, row in over_columns]
+    return [law for law in laws if law is not None]
 
 
 def sentences_along_runs(shape: TableShape, results: Results) -> dict[str, str]:
@@ -79,23 +86,17 @@ def _sentence(shape: TableShape, growth: GrowthShape, row: str, found: list[tupl
     where = f", {growth.along}" if growth.along is not None else ""
     about = f"{shape.metric(growth.metric).name}{where}, {row}"
     theory = f" Theory: {growth.theory[row]}." if row in growth.theory else ""
-    positive = [(x, y) for x, y in found if x > 0 and y > 0]
-    if len(positive) < 2:
-        return f"{about}: {len(positive)} of {len(found)} points have a value, too few for a fit.{theory}"
-    places, values = [x for x, _ in positive], [y for _, y in positive]
-    if len(set(places)) < 2:
+    law = fitted(growth, row, found)
+    if law is None:
+        places = [x for x, y in found if x > 0 and y > 0]
+        if len(places) < 2:
+            return f"{about}: {len(places)} of {len(found)} points have a value, too few for a fit.{theory}"
         return f"{about}: all points have {growth.symbol} = {places[0]:g}, too few for a fit.{theory}"
-    raised = [x**growth.power for x in places]
-    fit = exponential_rate(raised, values) if growth.exponential else growth_exponent(places, values)
+    fit = law.fit
     span = "" if fit.lo is None else f" (95 % interval {fit.lo:.2f} to {fit.hi:.2f})"
-    axis = growth.symbol if growth.power == 1 else f"{growth.symbol}^{growth.power:g}"
-    form = f"exp(p {axis})" if growth.exponential else f"{growth.symbol}^p"
-    about += (
-        f": grows as {form} with p = {fit.exponent:.2f}{span}, fitted to {fit.points} of {len(found)} points"
-    )
-    if len(positive) == 2:
+    about += f": grows as {law.form} with p = {fit.exponent:.2f}{span}"
+    about += f", fitted to {fit.points} of {law.places} points"
+    if fit.points == 2:
         return f"{about}, which are always on a line.{theory}"
-    logarithms = [math.log(y) for y in values]
-    against = {f"log {growth.symbol}": [math.log(x) for x in places], growth.symbol: places, axis: raised}
-    straight = [f"{straightness(each, logarithms):.3f} against {name}" for name, each in against.items()]
+    straight = [f"{share:.3f} against {name}" for name, share in law.straight.items()]
     return f"{about}; R² of straight lines of its logarithm: {', '.join(straight)}.{theory}"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from runner.report.analysis.compared_rows import ComparedRows, compared_rows
 from runner.report.analysis.comparison import compared
-from runner.report.analysis.growth import growing
+from runner.report.analysis.fitted_growth import FittedGrowth
+from runner.report.analysis.growth import fitted_growths, growing
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.analysis.unequal_costs import unequal_costs
 from runner.report.figure_shape import Role
@@ -89,7 +90,7 @@ class MetricBlock:
 class Page:
     """A table ready to be written: its blocks, and the sentences around them.
 
-    `findings` are sentences on `comparisons` and growths.
+    `findings` are sentences on `comparisons` and `growths`, and on growths along runs.
     """
 
     title: str
@@ -101,6 +102,7 @@ class Page:
     coverage: str
     rest: str | None
     comparisons: tuple[ComparedRows, ...] = ()
+    growths: tuple[FittedGrowth, ...] = ()
 
 
 def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, command: str) -> Page:
@@ -123,6 +125,7 @@ def lay_out(shape: TableShape, summary: Summary, results: Results, budget: str, 
         coverage=coverage,
         rest=command if results.done < results.expected else None,
         comparisons=tuple(comparisons),
+        growths=tuple(fitted_growths(shape, results)),
     )
 
 

@@ -14,6 +14,7 @@ from runner.report.page.layout import Page
 from runner.report.page.markdown import markdown
 
 COMPARISONS = "comparisons.csv"
+GROWTHS = "growths.csv"
 
 
 def has_numbers(folder: Path) -> bool:
@@ -28,12 +29,14 @@ def has_numbers(folder: Path) -> bool:
 def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Page) -> list[str]:
     """Writes `records` and `page` into `folder`; the names of the files.
 
-    ``comparisons.csv`` has a line for each pair of rows that the table compares, in each of its columns.
+    ``comparisons.csv`` has a line for each pair of rows that the table compares, in each of its columns,
+    ``growths.csv`` one for each fit of a growth over the columns. Either is there only where it has a line.
     ``table.parquet`` holds what ``table.csv`` does, with the extra `parquet`.
     """
     texts = {"table.csv": csv_of_records(records), "table.md": markdown(page), "table.tex": latex(page)}
-    if page.comparisons:
-        texts[COMPARISONS] = csv_of_records([pair.record() for pair in page.comparisons])
+    for name, lines in ((COMPARISONS, page.comparisons), (GROWTHS, page.growths)):
+        if lines:
+            texts[name] = csv_of_records([line.record() for line in lines])
     for name, text in texts.items():
         write_text(folder / name, text)
     parquet = folder / "table.parquet"

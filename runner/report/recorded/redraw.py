@@ -14,7 +14,7 @@ from runner.report.analysis.table_entries import summarise
 from runner.report.draw_figures import write_figures
 from runner.report.figure_shape import FigureShape
 from runner.report.page.layout import lay_out
-from runner.report.page.table_files import COMPARISONS, write_table
+from runner.report.page.table_files import COMPARISONS, GROWTHS, write_table
 from runner.report.published import published_numbers
 from runner.report.recorded.agreement import check_agreement
 from runner.report.recorded.record import RECORDED, shareable
@@ -72,8 +72,8 @@ def redraw(shape: TableShape, results: Results, folder: Path, command: str = "")
             for path in written:
                 copyfile(path, new / path.name)
             held = dict.fromkeys([*digests[FILES], *(path.name for path in written)])
-            if whole and COMPARISONS not in names:
-                held.pop(COMPARISONS, None)
+            for name in {COMPARISONS, GROWTHS}.difference(names) if whole else ():
+                held.pop(name, None)
             write_digests(new, held, digests[FILES])
     return [folder / path.name for path in written]
 

@@ -14,7 +14,7 @@ from metrics.inference.welch import welch_detectable, welch_interval, welch_p_va
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
 from runner.files.plain_yaml import plain_yaml
-from runner.report.page.table_files import COMPARISONS
+from runner.report.page.table_files import COMPARISONS, GROWTHS
 from runner.report.recorded.seed_values import PLACE, SEEDS, read_labelled, read_seed_values
 from runner.verdicts.cells import CONF
 
@@ -32,6 +32,9 @@ OF_TWO = ("found", "seeds above")
 
 OF_COMPARISON = ("holm_p_value", "detectable")
 """What only a difference has that the table compares: corrected columns of comparisons.csv."""
+
+OF_GROWTH = ("r2_log", "r2_linear", "r2_power")
+"""What only a growth has: columns of growths.csv."""
 
 WITHOUT_UNIT = ("n", "p_value", "seeds above", "holm_p_value")
 
@@ -54,6 +57,7 @@ class RecordedNumbers:
             lines = frame.set_index(PLACE).to_dict("index")
             self.seeds = read_seed_values(folder / (name := SEEDS))
             self._compared = _read_comparisons(folder / (name := COMPARISONS))
+            self._growths = _read_growths(folder / (name := GROWTHS))
         except (ValueError, KeyError, TypeError) as error:
             said = f"{name} of {folder.name} is of another schema ({one_sentence(error)})"
             raise UserError(f"{said}.") from error
@@ -62,7 +66,13 @@ class RecordedNumbers:
         self._units = _units(folder)
 
     def value(self, place: Place, what: str) -> float | None:
-        """What the table has at `place`; None where it has no such number, or an infinite one."""
+        """What the table has at `place`; None where it has no such number, or an infinite one.
+
+        The place of a growth has its form for a column, ``D^p``, and the exponent for a mean.
+        """
+        if place in self._growths:
+            found = self._growths[place].get(what, math.nan)
+            return found if math.isfinite(found) else None
         if place not in self.lines:
             return None
         value: float | None
@@ -88,6 +98,8 @@ class RecordedNumbers:
         It is paired by seed where both are of this table; without two seeds in common, and of published
         numbers, it is the difference alone. Of two tables the interval and the test are Welch's.
         """
+        if one in self._growths or other in of_other._growths:
+            return None
         if what in OF_COMPARISON:
             pair = (one[0], other[0], *one[1:]) if self is of_other and one[1:] == other[1:] else None
             value = self._compared.get(pair, {}).get(what) if pair is not None else None
@@ -155,6 +167,14 @@ def _read_comparisons(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
         for line in lines
         for rows in permutations((line["row"], line["against"]))
     }
+
+
+def _read_growths(path: Path) -> dict[Place, dict[str, float]]:
+    """What growths.csv has of each row, form and metric."""
+    if not path.exists():
+        return {}
+    lines = read_labelled(path, PLACE).set_index(PLACE)[[MEAN, "lo", "hi", "n", *OF_GROWTH]].astype(float)
+    return cast(dict[Place, dict[str, float]], lines.to_dict("index"))
 
 
 def _units(folder: Path) -> dict[str, float]:

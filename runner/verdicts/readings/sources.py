@@ -12,6 +12,9 @@ has ``p_value``, ``found`` (the smallest true difference that the test finds wit
 and ``seeds above`` (on how many A is above B); ``holm_p_value`` and ``detectable`` are both corrected, of a
 comparison in comparisons.csv. Behind a row `` @ pt_table1_paper`` names another record.
 
+Where the column is the form of a growth in growths.csv, ``D^p`` or ``exp(p D^2)``, the mean is the exponent,
+and ``r2_log``, ``r2_linear`` and ``r2_power`` are R² of the logarithm against log D, D and its power.
+
 A part may list labels, ``A; B``, or have a ``*``, alone for all or in a label (``PT-DMALA, K = *``): then
 ``which`` is ``smallest`` or ``largest``. ``at most`` is the largest, rounded up, and ``at least`` the
 smallest, rounded down.
@@ -32,6 +35,7 @@ from runner.verdicts.readings.recorded_numbers import (
     BY_SEED,
     MEAN,
     OF_COMPARISON,
+    OF_GROWTH,
     OF_TWO,
     PLAIN,
     Place,
@@ -91,7 +95,7 @@ class Sources:
         return written(value, like, ROUNDED[which] if which else ROUND_HALF_EVEN)
 
     def _check(self, what: str, which: str | None) -> None:
-        asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *OF_COMPARISON, *self._own.published)
+        asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *OF_COMPARISON, *OF_GROWTH, *self._own.published)
         given_parts = [("fourth", half, asked) for half in HALVES.split(what)]
         if which is not None:
             given_parts.append(("fifth", which, tuple(ROUNDED)))

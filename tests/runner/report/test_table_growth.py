@@ -12,7 +12,7 @@ from matplotlib import pyplot
 from omegaconf import OmegaConf
 
 from runner.execution.errors import UserError
-from runner.report.analysis.growth import growing, points
+from runner.report.analysis.growth import fitted_growths, growing, points
 from runner.report.panels.lines import draw_against_columns
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
@@ -66,6 +66,20 @@ def test_the_sentences_say_exponent_best_law_and_theory(shape: TableShape, resul
         "Cost, B: grows as D^p with p = 2.89, fitted to 2 of 3 points, which are always on a line."
     )
     assert along.startswith("Cost, D = 4, A: grows as N^p with p = 1.00 (95 % interval 1.00 to 1.00)")
+
+
+def test_fits_over_columns_have_a_line_each(shape: TableShape, results: Results) -> None:
+    """Those along runs have none, as a record does not keep their curves."""
+    square, steep = (law.record() for law in fitted_growths(shape, results))
+    assert (square["row"], square["cell"], square["metric"]) == ("A", "D^p", "cost")
+    assert square["mean"] == pytest.approx(2.0)
+    assert square["lo"] == pytest.approx(2.0) == square["hi"]
+    assert (square["n"], square["points"]) == (3, 3)
+    assert square["r2_log"] == pytest.approx(1.0)
+    assert square["r2_linear"] == pytest.approx(0.964, abs=5e-4)
+    assert square["r2_power"] == pytest.approx(0.893, abs=5e-4)
+    assert steep["mean"] == pytest.approx(2.0 / math.log(2.0))
+    assert (steep["lo"], steep["hi"], steep["n"], steep["points"]) == (None, None, 2, 3)
 
 
 def test_an_exponential_growth_has_a_rate(results: Results) -> None:

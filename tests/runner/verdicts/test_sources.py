@@ -137,6 +137,53 @@ def test_another_record_that_was_edited_vouches_for_nothing(sources: Sources, tm
         sources.written("C @ own_table_paper | near | tv", "0.0")
 
 
+GROWTHS = """row,cell,metric,mean,lo,hi,n,points,r2_log,r2_linear,r2_power
+A,D^p,tv,2.5,2.25,2.75,4,4,0.875,0.75,
+B,D^p,tv,0.5,,,2,4,1.0,1.0,
+A,exp(p D^2),tv,0.125,0.0625,0.1875,4,4,0.875,0.75,0.625
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("A | D^p | tv", "2.5000"),
+        ("A | D^p | tv | lo", "2.2500"),
+        ("A; B | D^p | tv | mean | smallest", "0.5000"),
+        ("* | D^p | tv | r2_log | smallest", "0.8750"),
+        ("A | exp(p D^2) | tv", "0.1250"),
+        ("A | exp(p D^2) | tv | r2_power", "0.6250"),
+        ("A @ own_table_quick | D^p | tv | hi", "2.7500"),
+        ("A / B | D^p | tv", "5.0000"),
+        ("A | * | tv | mean | largest", "0.2625"),  # columns alone
+    ],
+)
+def test_a_growth_is_a_place_by_its_form(tmp_path: Path, source: str, expected: str) -> None:
+    """Its exponent has no unit, where the table's own numbers are in tens."""
+    _record(tmp_path / HERE, {"A": A, "B": B})
+    (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
+    assert Sources(tmp_path / HERE, "the reading").written(source, "0.0000") == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "A | D^p | tv | sd",
+        "B | D^p | tv | lo",
+        "A | D^p | tv | r2_power",
+        "A - B | D^p | tv",
+        "A - A | D^p | tv | p_value",
+        "A | D^q | tv",
+        "A | near | tv | r2_log",
+    ],
+)
+def test_what_a_growth_lacks_is_no_number(tmp_path: Path, source: str) -> None:
+    _record(tmp_path / HERE, {"A": A, "B": B})
+    (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
+    with pytest.raises(UserError, match="the reading: the table has no number"):
+        Sources(tmp_path / HERE, "the reading").written(source, "0.0000")
+
+
 def test_a_label_may_look_like_a_number(tmp_path: Path) -> None:
     _record(tmp_path / HERE, {"A": A, "0.50": B}, against=["0.50"])
     sources = Sources(tmp_path / HERE, "the reading")

@@ -126,32 +126,39 @@ def test_marks_and_pages_are_those_of_a_table_recorded_afresh(
     frame = frame_of(record)
     frame["best"], frame["within_floor"], frame["p_value"] = ~frame["best"], ~frame["within_floor"], 0.5
     changed(record, "table.csv", frame.to_csv(index=False))
-    for name in ("table.md", "table.tex", "comparisons.csv", "figure.png"):
+    for name in ("table.md", "table.tex", "comparisons.csv", "growths.csv", "figure.png"):
         changed(record, name, "of an earlier version")
     assert redraw(whole) == 0
     assert content(record) == before
 
 
-def test_a_record_of_before_gets_its_comparisons(whole: tuple[Path, list[str]], record: Path) -> None:
+@pytest.mark.parametrize("later", ["comparisons.csv", "growths.csv"])
+def test_a_record_of_before_gets_the_file(whole: tuple[Path, list[str]], record: Path, later: str) -> None:
     before = content(record)
-    (record / "comparisons.csv").unlink()
-    write_digests(
-        record, [name for name in (read_json(record / DIGESTS) or {})[FILES] if name != "comparisons.csv"]
-    )
+    (record / later).unlink()
+    write_digests(record, [name for name in (read_json(record / DIGESTS) or {})[FILES] if name != later])
     assert redraw(whole) == 0
     assert content(record) == before
 
 
-def test_comparisons_that_the_experiment_no_longer_has_are_removed(
-    whole: tuple[Path, list[str]], record: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("key", "name", "said"),
+    [
+        ("  comparisons:", "comparisons.csv", "DMALA against Gibbs"),
+        ("    - {metric: jump, x:", "growths.csv", "Jump, DMALA: "),
+    ],
+)
+def test_what_the_experiment_no_longer_compares_or_fits_is_removed(
+    whole: tuple[Path, list[str]], record: Path, tmp_path: Path, key: str, name: str, said: str
 ) -> None:
+    assert said in (record / "table.md").read_text()
     shutil.copytree(whole[0] / "conf", tmp_path / "conf")
-    (line,) = [line for line in EXPERIMENT.splitlines(keepends=True) if "comparisons:" in line]
+    (line,) = [line for line in EXPERIMENT.splitlines(keepends=True) if line.startswith(key)]
     (tmp_path / "conf" / "experiment" / "anew.yaml").write_text(EXPERIMENT.replace(line, ""))
     assert redraw((tmp_path, ["scale=smoke", f"hydra.searchpath=[file://{tmp_path / 'conf'}]"])) == 0
-    assert not (record / "comparisons.csv").exists()
+    assert not (record / name).exists()
     assert damaged_files(record) == []
-    assert "DMALA against Gibbs" not in (record / "table.md").read_text()
+    assert said not in (record / "table.md").read_text()
 
 
 def test_seeds_that_are_not_those_of_the_table_are_refused(
