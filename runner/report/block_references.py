@@ -47,6 +47,16 @@ def along_runs(x: str, values: Sequence[float]) -> float:
     return statistics.median(values) if x == "seconds" else statistics.fmean(values)
 
 
+def power_of(symbol: str, power: float) -> str:
+    """What an exponential grows with: ``D`` or ``D^2``."""
+    return symbol if power == 1 else f"{symbol}^{power:g}"
+
+
+def form_of(symbol: str, power: float, exponential: bool) -> str:
+    """The law of a growth: ``D^p`` or ``exp(p D^2)``."""
+    return f"exp(p {power_of(symbol, power)})" if exponential else f"{symbol}^p"
+
+
 def wrong_references(table: Mapping[str, Any]) -> Iterator[str]:
     """One sentence for each wrong name in the block `table`: plain values, without another mistake."""
     versions = (table.get("published") or {}).get("versions") or {}
@@ -76,6 +86,26 @@ def wrong_references(table: Mapping[str, Any]) -> Iterator[str]:
             hint = nearest(str(growth["x"]), ALONG) or "."
             allowed = f"must be one of {', '.join(ALONG)} along a run"
             yield f"table.growths[{number}].x {allowed}, '{growth['x']}' was given{hint}"
+    yield from _fitted_twice(table)
+
+
+def _fitted_twice(table: Mapping[str, Any]) -> Iterator[str]:
+    """Fits over columns that cannot be told apart: a row, a form and a metric are the place of one."""
+    samplers = [row["row"] for row in table.get("rows") or () if row.get("role", "sampler") == "sampler"]
+    seen: dict[tuple[str, str, str], int] = {}
+    for number, growth in enumerate(table.get("growths") or ()):
+        if growth.get("along") is not None:
+            continue
+        form = form_of(growth["symbol"], growth.get("power", 1.0), growth.get("exponential", False))
+        for row in map(str, growth.get("rows") or samplers):
+            fit = row, form, str(growth["metric"])
+            if fit in seen:
+                first = f"table.growths[{seen[fit]}]"
+                yield (
+                    f"table.growths[{number}] fits {fit[2]} of '{row}' as {form}, as {first} does; each fit "
+                    "of a row needs a form or metric of its own."
+                )
+            seen[fit] = number
 
 
 def _at(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:

@@ -105,10 +105,7 @@ def _try_draws(name: str, target: Target, space: Discrete, states: Tensor, log_p
     if not isinstance(draws, Tensor) or tuple(draws.shape) != expected:
         got = f"shape {tuple(draws.shape)}" if isinstance(draws, Tensor) else described(draws)
         raise ValueError(f"The exact draws of {name} must have the shape {expected}, not {got}.")
-    if not draws.is_floating_point():
-        raise ValueError(
-            f"The exact draws of {name} must have a floating-point dtype, as states have, not {draws.dtype}."
-        )
+    draws = draws.to(states)
     if not bool(space.contains(draws).all()):
         raise ValueError(f"The exact draws of {name} must lie in its space {space}, some do not.")
     place = space.index(draws[0]).to(states.device)

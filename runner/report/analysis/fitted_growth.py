@@ -12,6 +12,7 @@ from metrics.inference.growth_exponent import (
     growth_exponent,
     straightness,
 )
+from runner.report.block_references import form_of, power_of
 from runner.report.table_shape import GrowthShape
 
 
@@ -59,13 +60,13 @@ def fitted(growth: GrowthShape, row: str, found: Sequence[tuple[float, float]]) 
     places, values = [x for x, _ in positive], [y for _, y in positive]
     raised = [x**growth.power for x in places]
     fit = exponential_rate(raised, values) if growth.exponential else growth_exponent(places, values)
-    axis = growth.symbol if growth.power == 1 else f"{growth.symbol}^{growth.power:g}"
+    axis = power_of(growth.symbol, growth.power)
     logarithms = [math.log(y) for y in values]
     against = {f"log {growth.symbol}": [math.log(x) for x in places], growth.symbol: places, axis: raised}
     return FittedGrowth(
         row=row,
         metric=growth.metric,
-        form=f"exp(p {axis})" if growth.exponential else f"{growth.symbol}^p",
+        form=form_of(growth.symbol, growth.power, growth.exponential),
         fit=fit,
         places=len(found),
         straight={name: straightness(each, logarithms) for name, each in against.items()},

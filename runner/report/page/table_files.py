@@ -37,6 +37,8 @@ def write_table(folder: Path, records: Sequence[Mapping[str, object]], page: Pag
     for name, lines in ((COMPARISONS, page.comparisons), (GROWTHS, page.growths)):
         if lines:
             texts[name] = csv_of_records([line.record() for line in lines])
+        else:
+            (folder / name).unlink(missing_ok=True)
     for name, text in texts.items():
         write_text(folder / name, text)
     parquet = folder / "table.parquet"

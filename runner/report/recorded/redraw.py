@@ -31,8 +31,9 @@ NUMBERS_ALONE = ("intervals", "against_columns")
 def redraw(shape: TableShape, results: Results, folder: Path, command: str = "") -> list[Path]:
     """Writes the files of the recorded table in `folder` that what it keeps suffices for.
 
-    These are the figures that show its numbers alone; and table.csv, table.md and table.tex where it has the
-    values of each seed and what the page says of its runs. Means and intervals stay as they are.
+    These are the figures that show its numbers alone; and table.csv, comparisons.csv, growths.csv, table.md
+    and table.tex where it has the values of each seed and what the page says of its runs. Means and intervals
+    stay as they are.
 
     Args:
         shape: the table of the experiment, with all that it has today.
@@ -74,6 +75,7 @@ def redraw(shape: TableShape, results: Results, folder: Path, command: str = "")
             held = dict.fromkeys([*digests[FILES], *(path.name for path in written)])
             for name in {COMPARISONS, GROWTHS}.difference(names) if whole else ():
                 held.pop(name, None)
+                (new / name).unlink(missing_ok=True)
             write_digests(new, held, digests[FILES])
     return [folder / path.name for path in written]
 

@@ -16,6 +16,7 @@ from runner.files.atomic_files import read_json
 from runner.files.plain_yaml import plain_yaml
 from runner.report.page.table_files import COMPARISONS, GROWTHS
 from runner.report.recorded.seed_values import PLACE, SEEDS, read_labelled, read_seed_values
+from runner.store.folder_digests import DIGESTS, FILES
 from runner.verdicts.cells import CONF
 
 Place = tuple[str, str, str]
@@ -56,8 +57,8 @@ class RecordedNumbers:
                 raise ValueError(f"without {', '.join(lacks)}")
             lines = frame.set_index(PLACE).to_dict("index")
             self.seeds = read_seed_values(folder / (name := SEEDS))
-            self._compared = _read_comparisons(folder / (name := COMPARISONS))
-            self._growths = _read_growths(folder / (name := GROWTHS))
+            self._compared = _read_comparisons(_recorded(folder, name := COMPARISONS))
+            self._growths = _read_growths(_recorded(folder, name := GROWTHS))
         except (ValueError, KeyError, TypeError) as error:
             said = f"{name} of {folder.name} is of another schema ({one_sentence(error)})"
             raise UserError(f"{said}.") from error
@@ -70,11 +71,9 @@ class RecordedNumbers:
 
         The place of a growth has its form for a column, ``D^p``, and the exponent for a mean.
         """
-        if place in self._growths:
-            found = self._growths[place].get(what, math.nan)
-            return found if math.isfinite(found) else None
         if place not in self.lines:
-            return None
+            found = self._growths.get(place, {}).get(what, math.nan)
+            return found if math.isfinite(found) else None
         value: float | None
         if what == "margin":
             value = self._column(place, "hi") - self._column(place, MEAN)
@@ -98,7 +97,7 @@ class RecordedNumbers:
         It is paired by seed where both are of this table; without two seeds in common, and of published
         numbers, it is the difference alone. Of two tables the interval and the test are Welch's.
         """
-        if one in self._growths or other in of_other._growths:
+        if one not in self.lines or other not in of_other.lines:
             return None
         if what in OF_COMPARISON:
             pair = (one[0], other[0], *one[1:]) if self is of_other and one[1:] == other[1:] else None
@@ -157,9 +156,16 @@ def _picked(seeds: Mapping[int, float], what: str) -> float | None:
     return (min if what == BY_SEED[0] else max)(seeds.values(), default=None)
 
 
-def _read_comparisons(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
+def _recorded(folder: Path, name: str) -> Path | None:
+    """A file that not each record has; one that the record's digests do not list is not of it."""
+    digests = read_json(folder / DIGESTS)
+    listed = digests is None or name in digests[FILES]
+    return folder / name if listed and (folder / name).exists() else None
+
+
+def _read_comparisons(path: Path | None) -> dict[tuple[str, ...], dict[str, float]]:
     """What comparisons.csv has of two rows, in either order, by their column and metric."""
-    if not path.exists():
+    if path is None:
         return {}
     lines = read_labelled(path, [*PLACE, "against"]).to_dict("records")
     return {
@@ -169,9 +175,9 @@ def _read_comparisons(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
     }
 
 
-def _read_growths(path: Path) -> dict[Place, dict[str, float]]:
+def _read_growths(path: Path | None) -> dict[Place, dict[str, float]]:
     """What growths.csv has of each row, form and metric."""
-    if not path.exists():
+    if path is None:
         return {}
     lines = read_labelled(path, PLACE).set_index(PLACE)[[MEAN, "lo", "hi", "n", *OF_GROWTH]].astype(float)
     return cast(dict[Place, dict[str, float]], lines.to_dict("index"))

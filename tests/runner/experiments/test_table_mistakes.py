@@ -125,6 +125,19 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "table.growths[0].x must be one of step, evaluations, seconds along a run, 'stpe' was given; did you",
     ),
     (
+        "growths",
+        [{"metric": "kl", "x": "task.steps", "symbol": "n", "power": n, "rows": ["A"]} for n in (2, 4)],
+        "table.growths[1] fits kl of 'A' as n^p, as table.growths[0] does; each fit of a row needs",
+    ),
+    (
+        "growths",
+        [
+            {"metric": "kl", "x": "task.steps", "symbol": "n", "power": 2, "exponential": True, **rows}
+            for rows in ({}, {"rows": ["A"]})
+        ],
+        "table.growths[1] fits kl of 'A' as exp(p n^2), as table.growths[0] does; each fit of a row needs",
+    ),
+    (
         "figures.0.panels.0.limits",
         [0, "a"],
         "table.figures[0].panels[0].limits[1] must be a finite number, '",

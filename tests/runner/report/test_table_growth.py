@@ -206,6 +206,18 @@ def test_sweep_and_table_of_stmh_fit(experiment: str, scale: str) -> None:
             assert found.config.task.chains == 20_000
 
 
+def test_table_1_of_stmh_gives_long_runs_to_plain_kernels_alone() -> None:
+    """Tempered ones need few steps at any distance; `task.steps` on the command line is for all."""
+    steps = {
+        (run.row, run.config.target.distance): run.config.task.steps
+        for run in placed("stmh_table1", "scale=paper").runs
+    }
+    assert {steps[row, 8] for row in ("STMH", "PT random walk", "mReLD")} == {5_000}
+    assert {steps[row, 8] for row in ("random walk", "MALA")} == {200_000}
+    given = placed("stmh_table1", "scale=paper", "scale.name=paper-short", "task.steps=70").runs
+    assert {run.config.task.steps for run in given} == {70}
+
+
 def test_points_at_one_place_are_too_few_for_a_fit(results: Results) -> None:
     """Such as where columns differ in something else than the place; the table is made nevertheless."""
     same = [replace(run, config=OmegaConf.create({"target": {"distance": 3}})) for run in results.runs]

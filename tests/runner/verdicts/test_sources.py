@@ -11,6 +11,7 @@ from scipy import stats
 
 from metrics.inference.few_seeds import detectable_difference
 from runner.execution.errors import UserError
+from runner.store.folder_digests import write_digests
 from runner.verdicts.readings.sources import Sources
 
 A, B, C = [1.0, 2.0, 4.0, 3.5], [0.5, 2.5, 1.0, 3.0], [8.0, 9.0]
@@ -184,13 +185,36 @@ def test_what_a_growth_lacks_is_no_number(tmp_path: Path, source: str) -> None:
         Sources(tmp_path / HERE, "the reading").written(source, "0.0000")
 
 
+def test_growths_that_the_digests_do_not_list_are_not_of_the_record(tmp_path: Path) -> None:
+    _record(tmp_path / HERE, {"A": A, "B": B})
+    (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
+    write_digests(tmp_path / HERE, ["table.csv", "seeds.csv", "manifest.json"])
+    with pytest.raises(UserError, match="the reading: the table has no number"):
+        Sources(tmp_path / HERE, "the reading").written("A | D^p | tv", "0.0000")
+
+
+def test_a_column_comes_before_a_form(tmp_path: Path) -> None:
+    _record(tmp_path / HERE, {"A": A, "B": B})
+    (tmp_path / HERE / "growths.csv").write_text(GROWTHS.replace("D^p", "near"))
+    assert Sources(tmp_path / HERE, "the reading").written("A | near | tv", "0.0000") == "0.2625"
+
+
 def test_a_label_may_look_like_a_number(tmp_path: Path) -> None:
     _record(tmp_path / HERE, {"A": A, "0.50": B}, against=["0.50"])
     sources = Sources(tmp_path / HERE, "the reading")
     assert sources.written("A - 0.50 | near | tv | holm_p_value", "0.0000") == "0.0625"
 
 
-def test_a_file_of_another_schema_is_named(sources: Sources, tmp_path: Path) -> None:
-    (tmp_path / THERE / "comparisons.csv").write_text("row,against\nA,B\n")
-    with pytest.raises(UserError, match=r"comparisons\.csv of own_table_paper is of another schema"):
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("comparisons.csv", "row,against\nA,B\n"),
+        ("growths.csv", "row,cell,metric\nA,D^p,tv\n"),
+        ("growths.csv", GROWTHS.replace("B,", "A,")),
+        ("growths.csv", GROWTHS.replace("2.5", "much")),
+    ],
+)
+def test_a_file_of_another_schema_is_named(sources: Sources, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / THERE / name).write_text(text)
+    with pytest.raises(UserError, match=rf"{name} of own_table_paper is of another schema \([^\n]*\)\.$"):
         sources.written("C @ own_table_paper | near | tv", "0.0")
