@@ -191,7 +191,7 @@ def test_comparisons_and_fits_of_rows_without_a_job_are_left_out() -> None:
     comparisons: [{metric: kl, rows: [A, B]}, {metric: kl, rows: [B, C]}]
     growths:
       - {metric: kl, x: target.d, symbol: D, rows: [A, C]}
-      - {metric: kl, x: target.d, symbol: D, rows: [C]}
+      - {metric: kl, x: target.d, symbol: D, exponential: true, rows: [C]}
     """)
     left = shape.restricted(["one"], ["A", "B"])
     assert [pair.rows for pair in left.comparisons] == [["A", "B"]]
