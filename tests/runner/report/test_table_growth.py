@@ -213,7 +213,7 @@ def test_table_1_of_stmh_gives_long_runs_to_plain_kernels_alone() -> None:
         for run in placed("stmh_table1", "scale=paper").runs
     }
     assert {steps[row, 8] for row in ("STMH", "PT random walk", "mReLD")} == {5_000}
-    assert {steps[row, 8] for row in ("random walk", "MALA")} == {200_000}
+    assert steps["random walk", 8] > steps["MALA", 8] == steps["random walk", 6] == 50_000
     given = placed("stmh_table1", "scale=paper", "scale.name=paper-short", "task.steps=70").runs
     assert {run.config.task.steps for run in given} == {70}
 
