@@ -115,9 +115,7 @@ def _record(folder: Path) -> tuple[str, dict[str, Path]]:
         caption,
         "",
     ]
-    if reading := reading_text(folder):
-        if missing := unfounded(folder):
-            raise ValueError(f"{folder.name}/reading.md: not in the table: {', '.join(missing)}")
+    if reading := _reading(folder):
         lines += ["#### Reading", "", _without_title(reading), ""]
     for address in sorted(pictures, key=lambda one: (not one.endswith("/figure.png"), one)):
         lines += [
@@ -160,6 +158,18 @@ def _provenance(folder: Path, experiment: str) -> str:
     return f"Measured by `{_command(folder)}`{where}{drawn}. {files} {shape}"
 
 
+def _reading(folder: Path) -> str:
+    """The reading of a record; empty where there is none.
+
+    Raises:
+        ValueError: if it has a number that the record does not hold.
+    """
+    reading = reading_text(folder)
+    if reading and (missing := unfounded(folder)):
+        raise ValueError(f"{folder.name}/reading.md: not in the record: {', '.join(missing)}")
+    return reading
+
+
 def _without_title(text: str) -> str:
     """A reading as the body of a section: without its title, its links turned to this site."""
     lines = text.strip().splitlines()
@@ -187,7 +197,7 @@ def _bench(folders: Sequence[Path]) -> Page:
     """What `make bench` measured, machine by machine."""
     parts, pictures = ["# Bench\n\nMeasured by `make bench`."], {}
     for folder in folders:
-        reading = (folder / "reading.md").read_text()
+        reading = _reading(folder)
         title = reading.splitlines()[0].lstrip("# ")
         own = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
         shown = [

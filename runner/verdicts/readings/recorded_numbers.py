@@ -1,23 +1,14 @@
-"""The numbers of one recorded table, and of two places in tables against each other."""
+"""The numbers of one record, and of two places in records against each other."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping
-from itertools import permutations
-from pathlib import Path
-from typing import cast
+from dataclasses import dataclass, field
 
 from metrics.inference.few_seeds import Interval, detectable_difference, interval, paired_p_value
 from metrics.inference.welch import welch_detectable, welch_interval, welch_p_value
-from runner.execution.errors import UserError, one_sentence
-from runner.files.atomic_files import read_json
-from runner.files.plain_yaml import plain_yaml
-from runner.report.page.table_files import COMPARISONS, GROWTHS
-from runner.report.recorded.seed_values import PLACE, SEEDS, read_labelled, read_seed_values
-from runner.store.folder_digests import DIGESTS, FILES
-from runner.verdicts.cells import CONF
 
 Place = tuple[str, str, str]
 """Row, column and metric."""
@@ -40,31 +31,25 @@ OF_GROWTH = ("r2_log", "r2_linear", "r2_power")
 WITHOUT_UNIT = ("n", "p_value", "seeds above", "holm_p_value")
 
 
+@dataclass(frozen=True)
 class RecordedNumbers:
-    """The numbers of the table in `folder`, in the units that it prints.
+    """The numbers of a record, in the units that it prints; `recorded_files` reads them.
 
-    Raises:
-        UserError: if the table is not there or has another schema.
+    Attributes:
+        lines: by row, column and metric, the columns of table.csv.
+        seeds: by the same, the value of each seed.
+        compared: by two rows, column and metric, corrected columns of comparisons.csv.
+        growths: by row, form and metric, the columns of growths.csv.
+        published: columns of table.csv that hold published numbers.
+        units: of the metrics that the table shows in another unit than their own.
     """
 
-    def __init__(self, folder: Path) -> None:
-        if not (folder / "table.csv").is_file():
-            raise UserError(f"there is no recorded table {folder.name}.")
-        name = "table.csv"
-        try:
-            frame = read_labelled(folder / "table.csv")
-            if lacks := [column for column in (*PLACE, MEAN, *PLAIN) if column not in frame.columns]:
-                raise ValueError(f"without {', '.join(lacks)}")
-            lines = frame.set_index(PLACE).to_dict("index")
-            self.seeds = read_seed_values(folder / (name := SEEDS))
-            self._compared = _read_comparisons(_recorded(folder, name := COMPARISONS))
-            self._growths = _read_growths(_recorded(folder, name := GROWTHS))
-        except (ValueError, KeyError, TypeError) as error:
-            said = f"{name} of {folder.name} is of another schema ({one_sentence(error)})"
-            raise UserError(f"{said}.") from error
-        self.lines = cast(dict[Place, dict[str, object]], lines)
-        self.published = tuple(name for name in frame.columns if name.startswith("published_"))
-        self._units = _units(folder)
+    lines: Mapping[Place, Mapping[str, object]]
+    seeds: Mapping[Place, Mapping[int, float]] = field(default_factory=dict)
+    compared: Mapping[tuple[str, ...], Mapping[str, float]] = field(default_factory=dict)
+    growths: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+    published: tuple[str, ...] = ()
+    units: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, place: Place, what: str) -> float | None:
         """What the table has at `place`; None where it has no such number, or an infinite one.
@@ -72,7 +57,7 @@ class RecordedNumbers:
         The place of a growth has its form for a column, ``D^p``, and the exponent for a mean.
         """
         if place not in self.lines:
-            found = self._growths.get(place, {}).get(what, math.nan)
+            found = self.growths.get(place, {}).get(what, math.nan)
             return found if math.isfinite(found) else None
         value: float | None
         if what == "margin":
@@ -89,7 +74,7 @@ class RecordedNumbers:
     def _in_unit(self, value: float | None, place: Place, what: str) -> float | None:
         if value is None or not math.isfinite(value):
             return None
-        return value if what in WITHOUT_UNIT else value / self._units.get(place[2], 1.0)
+        return value if what in WITHOUT_UNIT else value / self.units.get(place[2], 1.0)
 
     def difference(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
         """`what` of the number at `one` less that of `of_other` at `other`.
@@ -101,7 +86,7 @@ class RecordedNumbers:
             return None
         if what in OF_COMPARISON:
             pair = (one[0], other[0], *one[1:]) if self is of_other and one[1:] == other[1:] else None
-            value = self._compared.get(pair, {}).get(what) if pair is not None else None
+            value = self.compared.get(pair, {}).get(what) if pair is not None else None
         elif what in self.published or self is not of_other or not self._paired(one, other):
             value = self._of_means(one, other, what, of_other)
         else:
@@ -154,43 +139,3 @@ def _picked(seeds: Mapping[int, float], what: str) -> float | None:
     if named := ONE_SEED.fullmatch(what):
         return seeds.get(int(named[1]))
     return (min if what == BY_SEED[0] else max)(seeds.values(), default=None)
-
-
-def _recorded(folder: Path, name: str) -> Path | None:
-    """A file that not each record has; one that the record's digests do not list is not of it."""
-    digests = read_json(folder / DIGESTS)
-    listed = digests is None or name in digests[FILES]
-    return folder / name if listed and (folder / name).exists() else None
-
-
-def _read_comparisons(path: Path | None) -> dict[tuple[str, ...], dict[str, float]]:
-    """What comparisons.csv has of two rows, in either order, by their column and metric."""
-    if path is None:
-        return {}
-    lines = read_labelled(path, [*PLACE, "against"]).to_dict("records")
-    return {
-        (*rows, line["cell"], line["metric"]): {what: line[what] for what in OF_COMPARISON}
-        for line in lines
-        for rows in permutations((line["row"], line["against"]))
-    }
-
-
-def _read_growths(path: Path | None) -> dict[Place, dict[str, float]]:
-    """What growths.csv has of each row, form and metric."""
-    if path is None:
-        return {}
-    lines = read_labelled(path, PLACE).set_index(PLACE)[[MEAN, "lo", "hi", "n", *OF_GROWTH]].astype(float)
-    return cast(dict[Place, dict[str, float]], lines.to_dict("index"))
-
-
-def _units(folder: Path) -> dict[str, float]:
-    """The unit of each metric that the table shows in another than its own.
-
-    Tables that were recorded before the manifest had them are of experiments in conf/.
-    """
-    manifest = read_json(folder / "manifest.json") or {}
-    if "units" in manifest:
-        return {str(metric): float(unit) for metric, unit in manifest["units"].items()}
-    path = CONF / "experiment" / f"{folder.name.rpartition('_')[0]}.yaml"
-    shape = (plain_yaml(path.read_bytes()) or {}).get("table") or {} if path.is_file() else {}
-    return {metric["metric"]: float(metric.get("scale", 1.0)) for metric in shape.get("metrics", [])}

@@ -18,6 +18,9 @@ and ``r2_log``, ``r2_linear`` and ``r2_power`` are R² of the logarithm against 
 A part may list labels, ``A; B``, or have a ``*``, alone for all or in a label (``PT-DMALA, K = *``): then
 ``which`` is ``smallest`` or ``largest``. ``at most`` is the largest, rounded up, and ``at least`` the
 smallest, rounded down.
+
+Of a bench the parts are ``measured | value | 1``: a line of bench.csv, its column ``value`` or ``wanted``,
+and which of the numbers that stand there. Only another bench can stand behind an at sign then.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from pathlib import Path
 
 from runner.execution.errors import UserError, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
+from runner.verdicts.readings.recorded_files import BENCH, TABLE, read_bench, read_table
 from runner.verdicts.readings.recorded_numbers import (
     BY_SEED,
     MEAN,
@@ -67,8 +71,10 @@ class Sources:
 
     def __init__(self, folder: Path, where: str) -> None:
         self.where, self._root = where, folder.parent
+        of_bench = (folder / BENCH).is_file() and not (folder / TABLE).is_file()
+        self._numbers_in = read_bench if of_bench else read_table
         try:
-            self._own = RecordedNumbers(folder)
+            self._own = self._numbers_in(folder)
         except UserError as error:
             raise UserError(f"{where} is left as it is: {error}") from error
         self._labels = [dict.fromkeys(names) for names in zip(*self._own.lines, strict=True)]
@@ -157,7 +163,7 @@ class Sources:
         try:
             if changed := damaged_files(self._root / name):
                 raise UserError(f"{', '.join(changed)} of {name} is not as it was recorded ({DIGESTS}).")
-            return RecordedNumbers(self._root / name)
+            return self._numbers_in(self._root / name)
         except UserError as error:
             raise UserError(f"{self.where} is left as it is: {error}") from error
 

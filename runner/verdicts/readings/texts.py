@@ -1,4 +1,4 @@
-"""The text beside a recorded table: its numbers are the table's, or it says where else they are from.
+"""The text beside a recorded table or bench: its numbers are of the record, or it says where they are from.
 
 ``reading.md`` names the source of a number in a comment behind it, which no reader sees:
 
@@ -6,7 +6,7 @@
 
 is the mean of that row, column and metric in the table's unit, to as many decimals as stand there; what else
 a source may name is in `sources`. In a cell of a table the bars are written ``\\|``, as others would end the
-cell. `filled` puts the numbers in. Every other number has to stand in table.md or manifest.json as it is, or
+cell. `filled` puts the numbers in. Every other number has to stand in the record as it is (`SHOWN`), or
 in a comment ``<!-- elsewhere: 0.23 1.7 from: runs by seed at commit d24b244 -->``, which holds no others: a
 number that a sentence lost would vouch for the next one that is wrong.
 """
@@ -20,6 +20,7 @@ from pathlib import Path
 from runner.execution.errors import UserError
 from runner.files.atomic_files import write_text
 from runner.store.folder_digests import DIGESTS, damaged_files
+from runner.verdicts.readings.recorded_files import BENCH, TABLE
 from runner.verdicts.readings.sources import MINUS, Sources
 
 READING = "reading.md"
@@ -34,6 +35,8 @@ NOT_READ = re.compile(r"`[^`]*`|\]\([^)]*\)")
 """Code and addresses of links, whose digits are no measurements."""
 
 SHOWN = ("table.md", "manifest.json")
+SHOWN_OF_BENCH = ("bench.md",)
+"""What a reader sees of a record, in which other numbers may stand."""
 
 
 def reading_text(folder: Path) -> str:
@@ -68,7 +71,8 @@ def unfounded(folder: Path) -> list[str]:
 
 def _without_source(folder: Path, text: str) -> list[str]:
     """The numbers of the reading `text` that name no source and that the record does not show."""
-    shown = ((folder / name).read_text(encoding="utf-8") for name in SHOWN)
+    names = SHOWN if (folder / TABLE).exists() else SHOWN_OF_BENCH
+    shown = ((folder / name).read_text(encoding="utf-8") for name in names)
     return unsourced(TAGGED.sub(" ", text), shown)
 
 
@@ -92,8 +96,9 @@ def _plain(text: str) -> str:
 
 
 def readings(root: Path) -> list[Path]:
-    """The folders below `root` that hold a table and a reading."""
-    return [path.parent for path in sorted(root.glob(f"*/{READING}")) if (path.parent / "table.csv").exists()]
+    """The folders below `root` that hold a table or a bench, and a reading."""
+    beside = [path.parent for path in sorted(root.glob(f"*/{READING}"))]
+    return [folder for folder in beside if any((folder / name).exists() for name in (TABLE, BENCH))]
 
 
 def fill_readings(root: Path) -> list[str]:

@@ -1,0 +1,76 @@
+"""A reading of a bench: its numbers are those of bench.csv, by line, column and place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.verdicts.readings.texts import READING, fill_readings, filled, readings, unfounded
+
+LINES = """\
+measured,value,wanted,met
+"dmala, 100 chains, compiled",85.83 times (5.34 against 0.06 ms),>= 60,yes
+growth with replicas,"exponent 1.07 (1,071, 6.64 ms)",<= 1 (1.1 with noise),yes
+memory,-50.2 MB,-,yes
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A bench beside another one, whose first value is 10."""
+    for name, value in (("bench_here", "85.83"), ("bench_there", "10.00")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bench.csv").write_text(LINES.replace("85.83", value))
+        (tmp_path / name / "bench.md").write_text("| dmala | 85.83 times |\n")
+    return tmp_path / "bench_here"
+
+
+@pytest.mark.parametrize(
+    ("number", "source", "expected"),
+    [
+        ("9", "dmala, 100 chains, compiled | value | 1", "86"),
+        ("9.99", "dmala, 100 chains, compiled | value | 3", "0.06"),
+        ("9", "dmala, 100 chains, compiled | wanted | 1", "60"),
+        ("9,999", "growth with replicas | value | 2", "1,071"),
+        ("9.9", "growth with replicas | wanted | 2", "1.1"),
+        ("-9.9", "memory | value | 1", "-50.2"),
+        ("9.9", "* | value | 1 | mean | largest", "85.8"),
+        ("9.9", "dmala, 100 chains, compiled @ bench_there | value | 1", "10.0"),
+        ("9.9", "dmala, 100 chains, compiled - memory | value | 1", "136.0"),
+        ("9.9", "dmala, 100 chains, compiled / growth with replicas | value | 1", "80.2"),
+    ],
+)
+def test_a_number_is_that_of_its_source(folder: Path, number: str, source: str, expected: str) -> None:
+    (folder / READING).write_text(f"It is {number}<!-- {source} -->.")
+    assert unfounded(folder) == [f"{number} where {source} is {expected}"]
+    assert filled(folder) == f"It is {expected}<!-- {source} -->."
+    assert readings(folder.parent) == [folder]
+    assert fill_readings(folder.parent) == []
+    assert unfounded(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1<!-- memory | value | 2 -->", "the table has no number 'memory | value | 2'."),
+        ("1<!-- memory | wanted | 1 -->", "the table has no number 'memory | wanted | 1'."),
+        ("1<!-- memory | value | 1 | sd -->", "the table has no number 'memory | value | 1 | sd'."),
+        ("1<!-- memory @ bench_lost | value | 1 -->", "there is no recorded bench bench_lost."),
+        ("85.83 and 85.84", "has numbers that its table does not hold: 85.84."),
+    ],
+)
+def test_what_the_bench_does_not_hold_is_one_sentence(folder: Path, text: str, said: str) -> None:
+    (folder / READING).write_text(text)
+    (sentence,) = fill_readings(folder.parent)
+    assert sentence.startswith("bench_here/reading.md")
+    assert sentence.endswith(said)
+
+
+def test_a_bench_of_another_schema_is_one_sentence(folder: Path) -> None:
+    (folder / "bench.csv").write_text("measured,seconds\nmemory,1\n")
+    (folder / READING).write_text("1<!-- memory | value | 1 -->")
+    assert fill_readings(folder.parent) == [
+        "bench_here/reading.md is left as it is: bench.csv of bench_here is of another schema "
+        "(without value, wanted)."
+    ]
