@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from runner.execution.errors import UserError
 from runner.files.atomic_files import read_json, write_text
@@ -28,6 +29,26 @@ NUMBERS_ALONE = ("intervals", "against_columns")
 """Kinds of panels that need the table's numbers and no runs."""
 
 
+def checked_digests(folder: Path) -> dict[str, Any]:
+    """The digests of the recorded table in `folder`, which is as it was written.
+
+    Raises:
+        UserError: if there is no such record, or it is damaged.
+    """
+    restored(folder)
+    if damaged := damaged_files(folder):
+        raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
+    digests: dict[str, Any] | None = read_json(folder / DIGESTS)
+    if digests is None and (folder / "table.csv").exists():
+        raise UserError(
+            f"The record {folder} has no {DIGESTS}, as those of 0.1.0, so that nobody can tell whether its "
+            "numbers were edited: --record writes it anew where its runs are done."
+        )
+    if digests is None or "table.csv" not in digests[FILES]:
+        raise UserError(f"There is no recorded table in {folder}.")
+    return digests
+
+
 def redraw(shape: TableShape, results: Results, folder: Path, command: str = "") -> list[Path]:
     """Writes the files of the recorded table in `folder` that what it keeps suffices for.
 
@@ -44,20 +65,10 @@ def redraw(shape: TableShape, results: Results, folder: Path, command: str = "")
         The files written; other figures are left as they are.
 
     Raises:
-        UserError: if there is no such record, it is damaged or contradicts itself, or the experiment no
-            longer has one of its rows, columns or metrics.
+        UserError: as of `checked_digests`, and if the record contradicts itself, or the experiment no longer
+            has one of its rows, columns or metrics.
     """
-    restored(folder)
-    if damaged := damaged_files(folder):
-        raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
-    digests = read_json(folder / DIGESTS)
-    if digests is None and (folder / "table.csv").exists():
-        raise UserError(
-            f"The record {folder} has no {DIGESTS}, as those of 0.1.0, so that nobody can tell whether its "
-            "numbers were edited: --record writes it anew where its runs are done."
-        )
-    if digests is None or "table.csv" not in digests[FILES]:
-        raise UserError(f"There is no recorded table in {folder}.")
+    digests = checked_digests(folder)
     recorded = recorded_results(results, folder)
     names: list[str] = []
     whole = recorded.seed_values and recorded.said is not None

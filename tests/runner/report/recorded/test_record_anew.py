@@ -19,12 +19,14 @@ from tests.support.commands import content, finished
 EXPERIMENT = """
 # @package _global_
 experiment: again
+again: {steps: {smoke: 4}}
 sweep:
   grid: {target: [mog], target.components: [2, 4]}
   rows:
     - {row: Gibbs, sampler: gibbs}
     - {row: DMALA, sampler: dmala}
-  overrides: {task.start: uniform, task.steps: 4, task.chains: 4, metric: standard}
+  overrides:
+    {task.start: uniform, task.steps: "'${again.steps.${scale.name}}'", task.chains: 4, metric: standard}
   seeds: {smoke: 2}
 table:
   title: Recorded again
@@ -87,6 +89,7 @@ def test_a_part_does_not_take_the_place_of_the_whole_table(
     assert f"The record {RECORD} has {lacks}, which this table lacks" in said.err
     assert "scale.name=smoke-PART records" in said.err
     assert content(RECORD) == before
+    words = [*words, "task.steps=4"]
     assert command(*words, "scale.name=smoke_part", "--record") == 2
     assert "scale.name=smoke_part was given; scale.name=smoke-part is." in capsys.readouterr().err
     assert command(*words, "scale.name=smoke-part", "--record") == 0
@@ -97,12 +100,15 @@ def test_a_part_does_not_take_the_place_of_the_whole_table(
 
 
 def test_a_part_is_rendered_anew_as_the_part_that_it_is(command: Command) -> None:
-    """The manifest says which runs it is of; the table asks for the missing ones of these alone."""
+    """The manifest says which runs it is of; the table asks for the missing ones of these alone.
+
+    The name of the part has no number of steps, which the manifest has.
+    """
     part = RECORD.with_name("again_smoke-part")
-    words = ["sampler=dmala", "target.components=2", "seed=0,1,7"]
+    words = ["sampler=dmala", "target.components=2", "seed=0,1,7", "task.steps=4"]
     assert command("scale.name=smoke-part", *words, "--record") == 0
     before = content(part)
-    assert b"sampler=dmala target.components=2 seed=0,1,7" in before["table.md"]
+    assert b"sampler=dmala target.components=2 seed=0,1,7 task.steps=4" in before["table.md"]
     assert command("scale.name=smoke-part", "--redraw") == 0
     assert content(part) == before
 
