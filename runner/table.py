@@ -116,21 +116,22 @@ def redraw_record(experiment: str, overrides: Sequence[str]) -> None:
         UserError: as of `render`, and where there is no such record, or it is damaged, contradicts itself or
             has what the experiment no longer has.
     """
-    from runner.config.overrides import parse
-    from runner.report.recorded.record import recorded_overrides
+    from runner.report.recorded.record import own_name, recorded_overrides
     from runner.report.recorded.redraw import checked_digests, redraw
     from runner.report.runs.gathered import gather
     from runner.store.run_store import Store
     from runner.sweep.jobs import experiment_jobs
 
-    experiment_shape(experiment, overrides)  # names the nearest where there is no such experiment
-    named = [each.value() for each in parse(overrides) if each.key_or_group == "scale.name"]
-    if not named:  # a name of its own needs the record's overrides to compose
-        named = [experiment_jobs(experiment, list(overrides))[0].config.scale.name]
-    folder = RECORD / f"{experiment}_{named[-1]}"
+    shape, jobs = experiment_shape(experiment, overrides), None
+    if (name := own_name(overrides)) is None:
+        jobs = experiment_jobs(experiment, list(overrides))
+        name = str(jobs[0].config.scale.name)
+    folder = RECORD / f"{experiment}_{name}"
     checked_digests(folder)
-    overrides = [*overrides, *recorded_overrides(folder, overrides)]  # the record is of these runs alone
-    shape, jobs = experiment_shape(experiment, overrides), experiment_jobs(experiment, list(overrides))
+    chosen = recorded_overrides(folder, overrides)  # the record is of these runs alone
+    if chosen or jobs is None:
+        overrides = [*overrides, *chosen]
+        shape, jobs = experiment_shape(experiment, overrides), experiment_jobs(experiment, list(overrides))
     results = gather(experiment, shape, jobs, Store(Path(jobs[0].config.output_root)))
     written = redraw(shape, results, folder, _command(experiment, overrides))
     names = ", ".join(path.name for path in written) or "nothing, all of it needs runs"

@@ -198,7 +198,7 @@ def _bench(folders: Sequence[Path]) -> Page:
     parts, pictures = ["# Bench\n\nMeasured by `make bench`."], {}
     for folder in folders:
         reading = _reading(folder)
-        title = reading.splitlines()[0].lstrip("# ")
+        title = reading.partition("\n")[0].lstrip("# ") or folder.name
         own = {f"results/{folder.name}/{path.name}": path for path in sorted(folder.glob("*.png"))}
         shown = [
             f"![Bench: {path.stem}]({folder.name}/{path.name}){{ loading=lazy }}" for path in own.values()

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.config.form import FOLDER
+from runner.config.overrides import parse
 from runner.execution.errors import UserError
 from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json, write_json, write_text
@@ -59,6 +61,18 @@ def manifest(
         **cost_of_runs(results),
         **{key: _distinct(manifests, key) for key in ("git", "device", "threads", "packages")},
     }
+
+
+def own_name(overrides: Sequence[str]) -> str | None:
+    """What ``scale.name=`` gives a scale; None where it is not given, or cannot be the name of a folder.
+
+    The jobs of a part may compose only with the overrides of its record, which is found by this name.
+    """
+    named = [each for each in parse(overrides) if each.key_or_group == "scale.name"]
+    if not named or named[-1].is_sweep_override() or named[-1].is_delete() or named[-1].is_add():
+        return None
+    name = named[-1].value()
+    return name if isinstance(name, str) and FOLDER.fullmatch(name) else None
 
 
 def recorded_overrides(folder: Path, given: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ from rich.table import Table
 from runner.config.output_root import names_root, output_root
 from runner.execution.command_line import OneSentenceParser, called, reporting
 from runner.execution.memory.freed_memory import keep_freed_memory
+from runner.store.folder_digests import write_digests
 from runner.tools.bench.annealing import annealing_rows
 from runner.tools.bench.baselines.jax_peer import jax_rows
 from runner.tools.bench.child_cost import run_megabytes
@@ -161,5 +162,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         table.add_row(*row)
     console.print(table)
     written = ("bench.md", "bench.csv", *(["scaling.png"] if "steps" in options.only else []))
+    write_digests(folder, written)
     console.print(f"Written to {folder}: {', '.join(written)}")
     return 0

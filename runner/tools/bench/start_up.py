@@ -66,7 +66,7 @@ def start_up_rows(bench: BenchRows, runs: int) -> None:
         small = ("target=bernoulli4", "sampler=gibbs", "task.steps=100", f"output_root={folder}/small")
         seconds = min(_run(*small, f"seed={seed}")[0] for seed in range(3))
         bench.limited("one small run, from the shell", f"{seconds:.2f} s", seconds, 2.5, " s")
-        bench.add("its imports", _imports(*small, "seed=3"))
+        bench.add("imports of that run", _imports(*small, "seed=3"))
         # Numbers of steps, not seeds: those of one configuration would be one batch.
         common = ["target=bernoulli4", "sampler=gibbs"]
         first, one = _run("-m", *common, f"output_root={folder}/one", "task.steps=100")
@@ -89,10 +89,10 @@ def _done_rows(bench: BenchRows, root: Path) -> None:
     again = ("-m", f"+experiment={EXPERIMENT}", *of_all)
     seconds = _least(*again)
     bench.limited(f"{len(planned)} runs that are done say so", f"{seconds:.2f} s", seconds, 1.5, " s")
-    bench.add("their imports", _imports(*again))
+    bench.add("imports of that command", _imports(*again))
     seconds = _least(EXPERIMENT, *of_all, module="runner.table")
     bench.limited("their table and its figures", f"{seconds:.2f} s", seconds, 3, " s")
-    bench.add("its imports", _imports(EXPERIMENT, *of_all, module="runner.table"))
+    bench.add("imports of that table", _imports(EXPERIMENT, *of_all, module="runner.table"))
 
 
 def _sampling_seconds(root: Path, expected: int, done: subprocess.CompletedProcess[str]) -> float:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
 from typing import cast
+
+import pandas as pd
 
 from runner.execution.errors import UserError, one_sentence
 from runner.files.atomic_files import read_json
@@ -28,7 +32,7 @@ BENCH = "bench.csv"
 OF_BENCH = ("value", "wanted")
 """Columns of bench.csv that hold numbers."""
 
-IN_BENCH = re.compile(r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?")
+IN_BENCH = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def read_table(folder: Path) -> RecordedNumbers:
@@ -37,45 +41,60 @@ def read_table(folder: Path) -> RecordedNumbers:
     Raises:
         UserError: if the table is not there or has another schema.
     """
-    if not (folder / TABLE).is_file():
-        raise UserError(f"there is no recorded table {folder.name}.")
-    name = TABLE
-    try:
-        frame = read_labelled(folder / TABLE)
-        if lacks := [column for column in (*PLACE, MEAN, *PLAIN) if column not in frame.columns]:
-            raise ValueError(f"without {', '.join(lacks)}")
-        lines = frame.set_index(PLACE).to_dict("index")
-        seeds = read_seed_values(folder / (name := SEEDS))
-        compared = _read_comparisons(_recorded(folder, name := COMPARISONS))
-        growths = _read_growths(_recorded(folder, name := GROWTHS))
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{name} of {folder.name} is of another schema ({one_sentence(error)}).") from error
+    frame = _frame(folder, TABLE, "table", PLACE, (MEAN, *PLAIN))
+    with _schema(folder, TABLE):
+        lines = cast(dict[Place, dict[str, object]], frame.set_index(PLACE).to_dict("index"))
+    with _schema(folder, SEEDS):
+        seeds = read_seed_values(folder / SEEDS)
+    with _schema(folder, COMPARISONS):
+        compared = _read_comparisons(_recorded(folder, COMPARISONS))
+    with _schema(folder, GROWTHS):
+        growths = _read_growths(_recorded(folder, GROWTHS))
     published = tuple(name for name in frame.columns if name.startswith("published_"))
-    placed = cast(dict[Place, dict[str, object]], lines)
-    return RecordedNumbers(placed, seeds, compared, growths, published, _units(folder))
+    return RecordedNumbers(lines, seeds, compared, growths, published, _units(folder))
 
 
 def read_bench(folder: Path) -> RecordedNumbers:
     """The numbers of the bench in `folder`, by what is measured, column, and place in the column's text.
 
-    In ``13.04 times (5.34 against 0.41 ms)`` 5.34 is number ``2``.
+    In ``13.04 times (5.34 against 0.41 ms)`` 5.34 is number ``2``. Lines that share a name have none.
 
     Raises:
         UserError: if the bench is not there or has another schema.
     """
-    if not (folder / BENCH).is_file():
-        raise UserError(f"there is no recorded bench {folder.name}.")
-    frame = read_labelled(folder / BENCH, ["measured", *OF_BENCH])
-    if lacks := [name for name in ("measured", *OF_BENCH) if name not in frame.columns]:
-        raise UserError(f"{BENCH} of {folder.name} is of another schema (without {', '.join(lacks)}).")
-    return RecordedNumbers(
-        {
-            (line["measured"], column, str(place)): {MEAN: found.replace(",", "")}
-            for line in frame.to_dict("records")
-            for column in OF_BENCH
-            for place, found in enumerate(IN_BENCH.findall(str(line[column])), start=1)
-        }
-    )
+    frame = _frame(folder, BENCH, "bench", ["measured", *OF_BENCH])
+    lines = {
+        (line["measured"], column, str(place)): {MEAN: found.replace(",", "")}
+        for line in frame.drop_duplicates("measured", keep=False).dropna(subset="measured").to_dict("records")
+        for column in OF_BENCH
+        for place, found in enumerate(IN_BENCH.findall(str(line[column])), start=1)
+    }
+    with _schema(folder, BENCH):
+        if not lines:
+            raise ValueError("without a number")
+    return RecordedNumbers(lines)
+
+
+def _frame(
+    folder: Path, name: str, kind: str, labels: Sequence[str], others: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The file `name` of a recorded `kind`, which has these columns, of which `labels` are text."""
+    if not (folder / name).is_file():
+        raise UserError(f"there is no recorded {kind} {folder.name}.")
+    with _schema(folder, name):
+        frame = read_labelled(folder / name, labels)
+        if lacks := [column for column in (*labels, *others) if column not in frame.columns]:
+            raise ValueError(f"without {', '.join(lacks)}")
+    return frame
+
+
+@contextmanager
+def _schema(folder: Path, name: str) -> Iterator[None]:
+    """Says of the file `name` that it is of another schema, where what is in it cannot be read."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{name} of {folder.name} is of another schema ({one_sentence(error)}).") from error
 
 
 def _recorded(folder: Path, name: str) -> Path | None:

@@ -36,7 +36,7 @@ class RecordedNumbers:
     """The numbers of a record, in the units that it prints; `recorded_files` reads them.
 
     Attributes:
-        lines: by row, column and metric, the columns of table.csv.
+        lines: by row, column and metric, the columns of table.csv; of a bench the number alone, as the mean.
         seeds: by the same, the value of each seed.
         compared: by two rows, column and metric, corrected columns of comparisons.csv.
         growths: by row, form and metric, the columns of growths.csv.

@@ -73,6 +73,7 @@ class Sources:
         self.where, self._root = where, folder.parent
         of_bench = (folder / BENCH).is_file() and not (folder / TABLE).is_file()
         self._numbers_in = read_bench if of_bench else read_table
+        self._form = "measured | value or wanted | 1, 2, ..." if of_bench else "row | column | metric"
         try:
             self._own = self._numbers_in(folder)
         except UserError as error:
@@ -88,12 +89,12 @@ class Sources:
         """
         parts = [part.strip() for part in BAR.split(source)]
         if not 3 <= len(parts) <= 5:
-            raise UserError(f"{self.where}: a source must be row | column | metric, '{source}' was given.")
+            raise UserError(f"{self.where}: a source must be {self._form}, '{source}' was given.")
         what, which = parts[3] if len(parts) > 3 else MEAN, parts[4] if len(parts) > 4 else None
         self._check(what, which)
         numbers = list(self._numbers(parts[:3], what))
         if not numbers:
-            raise UserError(f"{self.where}: the table has no number '{source}'.")
+            raise UserError(f"{self.where}: the record has no number '{source}'.")
         if which is None and len(numbers) > 1:
             must = "must say in a fifth part which, smallest, largest, at least or at most"
             raise UserError(f"{self.where}: the source '{source}' is of {len(numbers)} numbers and {must}.")
@@ -120,7 +121,7 @@ class Sources:
                 yield value
             elif not any(of_all for _, of_all in place):
                 asked = " | ".join([*(label for label, _ in place), *([] if what == MEAN else [what])])
-                raise UserError(f"{self.where}: the table has no number '{asked}'.")
+                raise UserError(f"{self.where}: the record has no number '{asked}'.")
 
     def _value(self, place: Sequence[str], what: str) -> float | None:
         """The number at `place`, or the ratio or difference of two if it is of none.

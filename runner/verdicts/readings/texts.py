@@ -35,12 +35,14 @@ NOT_READ = re.compile(r"`[^`]*`|\]\([^)]*\)")
 """Code and addresses of links, whose digits are no measurements."""
 
 SHOWN = ("table.md", "manifest.json")
-SHOWN_OF_BENCH = ("bench.md",)
-"""What a reader sees of a record, in which other numbers may stand."""
+"""What a reader sees of a recorded table, in which other numbers may stand."""
+
+MEASURED = re.compile(r"^(\|[^|]*\|).*", re.MULTILINE)
+"""A line of bench.md: all behind what is measured names its source."""
 
 
 def reading_text(folder: Path) -> str:
-    """The reading of a recorded table as a reader sees it, without comments; empty where there is none."""
+    """The reading of a record as a reader sees it, without comments; empty where there is none."""
     path = folder / READING
     if not path.is_file():
         return ""
@@ -48,10 +50,10 @@ def reading_text(folder: Path) -> str:
 
 
 def filled(folder: Path) -> str:
-    """The reading with every number that names its source taken from the table.
+    """The reading with every number that names its source taken from the record.
 
     Raises:
-        UserError: where the table has no such number, or a source is written otherwise than above.
+        UserError: where the record has no such number, or a source is written otherwise than above.
     """
     sources = Sources(folder, f"{folder.name}/{READING}")
     text = (folder / READING).read_text(encoding="utf-8")
@@ -71,8 +73,10 @@ def unfounded(folder: Path) -> list[str]:
 
 def _without_source(folder: Path, text: str) -> list[str]:
     """The numbers of the reading `text` that name no source and that the record does not show."""
-    names = SHOWN if (folder / TABLE).exists() else SHOWN_OF_BENCH
-    shown = ((folder / name).read_text(encoding="utf-8") for name in names)
+    if (folder / TABLE).exists():
+        shown = [(folder / name).read_text(encoding="utf-8") for name in SHOWN]
+    else:
+        shown = [MEASURED.sub(r"\1", (folder / "bench.md").read_text(encoding="utf-8"))]
     return unsourced(TAGGED.sub(" ", text), shown)
 
 
@@ -106,7 +110,7 @@ def fill_readings(root: Path) -> list[str]:
 
     Returns:
         A sentence on each that has numbers without a source or sources without a number, and on each that is
-        left as it is: it cannot be read, a source is not there, or its table was edited.
+        left as it is: it cannot be read, a source is not there, or its record was edited.
     """
     said = []
     for folder in readings(root):
@@ -116,9 +120,9 @@ def fill_readings(root: Path) -> list[str]:
             continue
         try:
             text = filled(folder)
+            found = _without_source(folder, text)
             if text != (folder / READING).read_text(encoding="utf-8"):
                 write_text(folder / READING, text)
-            found = _without_source(folder, text)
         except UnicodeDecodeError:
             said.append(f"{folder.name}/{READING} cannot be read: it is not UTF-8.")
             continue
@@ -131,7 +135,7 @@ def fill_readings(root: Path) -> list[str]:
             continue
         if found:
             said.append(
-                f"{folder.name}/{READING} has numbers that its table does not hold: {', '.join(found)}."
+                f"{folder.name}/{READING} has numbers that its record does not hold: {', '.join(found)}."
             )
         if idle := unused(text):
             said.append(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.store.folder_digests import damaged_files
 from runner.tools.bench import bench_command
 from runner.tools.bench.bench_command import Settings, main
 from runner.tools.bench.timing import BenchRows
@@ -32,6 +33,9 @@ def test_parts_are_measured_in_their_order_all_by_default(
     assert main([*arguments, f"output_root={tmp_path}", "--short"]) == 0
     rows = (tmp_path / "bench" / "bench.csv").read_text().splitlines()
     assert [row.split(",")[:2] for row in rows[1:]] == [[name, "8"] for name in measured]
+    assert damaged_files(tmp_path / "bench") == []
+    (tmp_path / "bench" / "bench.csv").write_text("measured\n")
+    assert damaged_files(tmp_path / "bench") == ["bench.csv"]
 
 
 def test_a_part_that_is_none_is_refused_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.store.folder_digests import write_digests
 from runner.verdicts.readings.texts import READING, fill_readings, filled, readings, unfounded
 
 LINES = """\
@@ -22,7 +23,9 @@ def folder(tmp_path: Path) -> Path:
     for name, value in (("bench_here", "85.83"), ("bench_there", "10.00")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "bench.csv").write_text(LINES.replace("85.83", value))
-        (tmp_path / name / "bench.md").write_text("| dmala | 85.83 times |\n")
+        (tmp_path / name / "bench.md").write_text(
+            "Bench, torch 2.14\n\n| dmala, 100 chains | 85.83 times |\n"
+        )
     return tmp_path / "bench_here"
 
 
@@ -53,11 +56,15 @@ def test_a_number_is_that_of_its_source(folder: Path, number: str, source: str, 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1<!-- memory | value | 2 -->", "the table has no number 'memory | value | 2'."),
-        ("1<!-- memory | wanted | 1 -->", "the table has no number 'memory | wanted | 1'."),
-        ("1<!-- memory | value | 1 | sd -->", "the table has no number 'memory | value | 1 | sd'."),
+        ("1<!-- memory | value | 2 -->", "the record has no number 'memory | value | 2'."),
+        ("1<!-- memory | wanted | 1 -->", "the record has no number 'memory | wanted | 1'."),
+        ("1<!-- memory | value | 1 | sd -->", "the record has no number 'memory | value | 1 | sd'."),
         ("1<!-- memory @ bench_lost | value | 1 -->", "there is no recorded bench bench_lost."),
-        ("85.83 and 85.84", "has numbers that its table does not hold: 85.84."),
+        (
+            "1<!-- memory | value -->",
+            "a source must be measured | value or wanted | 1, 2, ..., 'memory | value' was given.",
+        ),
+        ("100 and 85.83", "has numbers that its record does not hold: 85.83."),
     ],
 )
 def test_what_the_bench_does_not_hold_is_one_sentence(folder: Path, text: str, said: str) -> None:
@@ -67,10 +74,60 @@ def test_what_the_bench_does_not_hold_is_one_sentence(folder: Path, text: str, s
     assert sentence.endswith(said)
 
 
-def test_a_bench_of_another_schema_is_one_sentence(folder: Path) -> None:
-    (folder / "bench.csv").write_text("measured,seconds\nmemory,1\n")
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (b"measured,seconds\nmemory,1\n", "(without value, wanted)"),
+        (b"measured,value,wanted,met\n", "(without a number)"),
+        (b"measured,value,wanted,met\n,1,2,yes\n", "(without a number)"),
+        (b"", "(No columns to parse from file)"),
+        (b'measured,value,wanted\n"memory,1,2\n', "(Error tokenizing data."),
+        (b"measured,value,wanted\n\xff,1,2\n", "('utf-8' codec can't decode byte 0xff"),
+    ],
+)
+def test_a_bench_of_another_schema_is_one_sentence(folder: Path, file: bytes, said: str) -> None:
+    (folder / "bench.csv").write_bytes(file)
+    (folder / READING).write_text("1<!-- * | value | 1 | mean | largest -->")
+    (sentence,) = fill_readings(folder.parent)
+    assert sentence.startswith(
+        "bench_here/reading.md is left as it is: bench.csv of bench_here is of another schema"
+    )
+    assert said in sentence
+    assert sentence.count("\n") == 0
+
+
+def test_lines_that_share_a_name_have_no_number(folder: Path) -> None:
+    with (folder / "bench.csv").open("a") as file:
+        file.write("memory,2 MB,-,yes\n")
     (folder / READING).write_text("1<!-- memory | value | 1 -->")
-    assert fill_readings(folder.parent) == [
-        "bench_here/reading.md is left as it is: bench.csv of bench_here is of another schema "
-        "(without value, wanted)."
-    ]
+    (sentence,) = fill_readings(folder.parent)
+    assert sentence.endswith("the record has no number 'memory | value | 1'.")
+
+
+def test_an_exponent_and_a_name_with_a_number_are_read_as_such(folder: Path) -> None:
+    with (folder / "bench.csv").open("a") as file:
+        file.write("rounding,1.2e-05 s on A100,-,yes\n")
+    (folder / READING).write_text(
+        "1.0e-1<!-- rounding | value | 1 --> and 1<!-- rounding; memory | value | * | mean | largest -->"
+    )
+    assert filled(folder).startswith("1.2e-5<")
+    assert ">" in filled(folder)
+    assert "and 0<" in filled(folder)
+
+
+@pytest.mark.parametrize("name", ["bench_here", "bench_there"])
+def test_a_bench_that_was_edited_leaves_the_reading_as_it_is(folder: Path, name: str) -> None:
+    write_digests(folder.with_name(name), ["bench.csv", "bench.md"])
+    bench = folder.with_name(name) / "bench.csv"
+    bench.write_text(bench.read_text().replace("-50.2", "-99.9"))
+    (folder / READING).write_text(text := "1<!-- memory @ bench_there | value | 1 -->")
+    (sentence,) = fill_readings(folder.parent)
+    assert "is not as it was recorded (digests.json)." in sentence
+    assert (folder / READING).read_text() == text
+
+
+def test_a_reading_whose_bench_cannot_be_shown_is_left_as_it_is(folder: Path) -> None:
+    (folder / "bench.md").unlink()
+    (folder / READING).write_text(text := "1<!-- memory | value | 1 -->")
+    assert fill_readings(folder.parent) == ["bench_here/reading.md is left as it is: bench.md is not there."]
+    assert (folder / READING).read_text() == text

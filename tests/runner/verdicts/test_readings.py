@@ -121,7 +121,7 @@ def test_labels_and_signs_of_every_form(own: Path, number: str, source: str, exp
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("A -> B | c < 8 | tv", "the table has no number 'A -> B | c < 8 | tv'."),
+        ("A -> B | c < 8 | tv", "the record has no number 'A -> B | c < 8 | tv'."),
         ("A | c < 8", "a source must be row | column | metric, 'A | c < 8' was given."),
         (
             "A | c < 8 | tv | n | n | n",
@@ -138,7 +138,7 @@ def test_labels_and_signs_of_every_form(own: Path, number: str, source: str, exp
         ("A | c < 8 | tv | role", "or published_v2_sd, 'role' was given."),
         ("A | c < 8 | tv | bset", "or published_v2_sd, 'bset' was given."),
         ("A; B | c < 8 | tv", "is of 2 numbers and must say in a fifth part which"),
-        ("A; C | c < 8 | tv | mean | largest", "the table has no number 'C | c < 8 | tv'."),
+        ("A; C | c < 8 | tv | mean | largest", "the record has no number 'C | c < 8 | tv'."),
         ("A @ pt_table9 | c < 8 | tv", "is left as it is: there is no recorded table pt_table9."),
     ],
 )
@@ -222,7 +222,9 @@ def test_a_number_from_elsewhere_stands_in_a_sentence(folder: Path) -> None:
 
 def test_a_source_that_is_not_there_is_named(folder: Path) -> None:
     (folder / READING).write_text("1.0<!-- DMALA | MoG, c = 9 | kl -->")
-    with pytest.raises(UserError, match=r"pt_table1_quick/reading.md: the table has no number 'DMALA \| MoG"):
+    with pytest.raises(
+        UserError, match=r"pt_table1_quick/reading.md: the record has no number 'DMALA \| MoG"
+    ):
         filled(folder)
 
 
@@ -232,4 +234,4 @@ def test_the_command_fails_on_a_number_without_a_source(
     shutil.rmtree(root / "record" / "edlp_figure11_paper")
     (folder / READING).write_text("0.7301")
     assert main([f"output_root={root}"]) == 1
-    assert "numbers that its table does not hold: 0.7301" in capsys.readouterr().err
+    assert "numbers that its record does not hold: 0.7301" in capsys.readouterr().err

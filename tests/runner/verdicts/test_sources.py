@@ -128,7 +128,7 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
     ],
 )
 def test_what_no_table_has_is_named(sources: Sources, source: str) -> None:
-    with pytest.raises(UserError, match="the reading: the table has no number"):
+    with pytest.raises(UserError, match="the reading: the record has no number"):
         sources.written(source, "0.0")
 
 
@@ -181,7 +181,7 @@ def test_a_growth_is_a_place_by_its_form(tmp_path: Path, source: str, expected: 
 def test_what_a_growth_lacks_is_no_number(tmp_path: Path, source: str) -> None:
     _record(tmp_path / HERE, {"A": A, "B": B})
     (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
-    with pytest.raises(UserError, match="the reading: the table has no number"):
+    with pytest.raises(UserError, match="the reading: the record has no number"):
         Sources(tmp_path / HERE, "the reading").written(source, "0.0000")
 
 
@@ -189,7 +189,7 @@ def test_growths_that_the_digests_do_not_list_are_not_of_the_record(tmp_path: Pa
     _record(tmp_path / HERE, {"A": A, "B": B})
     (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
     write_digests(tmp_path / HERE, ["table.csv", "seeds.csv", "manifest.json"])
-    with pytest.raises(UserError, match="the reading: the table has no number"):
+    with pytest.raises(UserError, match="the reading: the record has no number"):
         Sources(tmp_path / HERE, "the reading").written("A | D^p | tv", "0.0000")
 
 

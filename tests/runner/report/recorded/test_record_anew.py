@@ -113,6 +113,26 @@ def test_a_part_is_rendered_anew_as_the_part_that_it_is(command: Command) -> Non
     assert content(part) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["scale.name=smoke-none"], "There is no recorded table in outputs/record/again_smoke-none."),
+        (["scale.name=null", "task.steps=4"], "scale.name must be a plain name of letters, digits"),
+        (["scale.name=a,b"], "again.steps.a"),
+        (["~scale.name"], "Keys cannot be removed"),
+        (["scale.name=../smoke", "task.steps=4"], "scale.name must be a plain name of letters, digits"),
+    ],
+)
+def test_the_record_of_a_name_that_has_none_is_a_sentence(
+    command: Command, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A part's name has no steps, so that its jobs do not compose: its record is looked for before."""
+    assert command(*words, "--redraw") == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
 def test_a_table_is_recorded_or_redrawn(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("--record", "--redraw") == 2
     assert "give one of them" in capsys.readouterr().err
