@@ -155,3 +155,16 @@ def test_every_room_is_on_the_page_of_rooms() -> None:
         for folder in (ROOT / floor).iterdir():
             if (folder / "__init__.py").exists():
                 assert f"`{folder.name}`" in page
+
+
+def test_a_reading_with_a_number_that_its_record_has_not_ends_the_generation(tmp_path: Path) -> None:
+    bench = tmp_path / "record" / "bench_here"
+    bench.mkdir(parents=True)
+    (bench / "bench.csv").write_text("measured,value,wanted,met\nstep,2 ms,-,yes\n")
+    (bench / "bench.md").write_text("| measured |\n| step | 2 ms |\n")
+    (bench / "reading.md").write_text("# Here\n\n2<!-- step | value | 1 --> ms.\n")
+    (page,) = (one for one in result_pages.pages(bench.parent) if one.address == "results/bench.md")
+    assert "## Here\n\n2 ms." in page.text
+    (bench / "reading.md").write_text("# Here\n\n3<!-- step | value | 1 --> ms and 4.\n")
+    with pytest.raises(ValueError, match=r"bench_here/reading.md: not in the record: 3 where .* is 2, 4"):
+        result_pages.pages(bench.parent)

@@ -23,7 +23,7 @@ from runner.report.recorded.recorded_results import RecordedResults, recorded_re
 from runner.report.recorded.replaced import replaced, restored
 from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
-from runner.store.folder_digests import DIGESTS, FILES, damaged_files, write_digests
+from runner.store.folder_digests import DIGESTS, FILES, TABLE, damaged_files, write_digests
 
 NUMBERS_ALONE = ("intervals", "against_columns")
 """Kinds of panels that need the table's numbers and no runs."""
@@ -39,12 +39,12 @@ def checked_digests(folder: Path) -> dict[str, Any]:
     if damaged := damaged_files(folder):
         raise UserError(f"The record {folder} is not as it was written: {', '.join(damaged)}.")
     digests: dict[str, Any] | None = read_json(folder / DIGESTS)
-    if digests is None and (folder / "table.csv").exists():
+    if digests is None and (folder / TABLE).exists():
         raise UserError(
             f"The record {folder} has no {DIGESTS}, as those of 0.1.0, so that nobody can tell whether its "
             "numbers were edited: --record writes it anew where its runs are done."
         )
-    if digests is None or "table.csv" not in digests[FILES]:
+    if digests is None or TABLE not in digests[FILES]:
         raise UserError(f"There is no recorded table in {folder}.")
     return digests
 

@@ -16,7 +16,7 @@ from runner.files.atomic_files import read_json
 from runner.files.plain_yaml import plain_yaml
 from runner.report.page.table_files import COMPARISONS, GROWTHS
 from runner.report.recorded.seed_values import PLACE, SEEDS, read_labelled, read_seed_values
-from runner.store.folder_digests import DIGESTS, FILES
+from runner.store.folder_digests import DIGESTS, FILES, TABLE
 from runner.verdicts.cells import CONF
 from runner.verdicts.readings.recorded_numbers import (
     MEAN,
@@ -27,12 +27,16 @@ from runner.verdicts.readings.recorded_numbers import (
     RecordedNumbers,
 )
 
-TABLE = "table.csv"
 BENCH = "bench.csv"
 OF_BENCH = ("value", "wanted")
 """Columns of bench.csv that hold numbers."""
 
 IN_BENCH = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def is_bench(folder: Path) -> bool:
+    """Whether the record in `folder` is a bench and no table."""
+    return (folder / BENCH).is_file() and not (folder / TABLE).is_file()
 
 
 def read_table(folder: Path) -> RecordedNumbers:

@@ -34,7 +34,7 @@ from pathlib import Path
 
 from runner.execution.errors import UserError, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
-from runner.verdicts.readings.recorded_files import BENCH, TABLE, read_bench, read_table
+from runner.verdicts.readings.recorded_files import is_bench, read_bench, read_table
 from runner.verdicts.readings.recorded_numbers import (
     BY_SEED,
     MEAN,
@@ -71,7 +71,7 @@ class Sources:
 
     def __init__(self, folder: Path, where: str) -> None:
         self.where, self._root = where, folder.parent
-        of_bench = (folder / BENCH).is_file() and not (folder / TABLE).is_file()
+        of_bench = is_bench(folder)
         self._numbers_in = read_bench if of_bench else read_table
         self._form = "measured | value or wanted | 1, 2, ..." if of_bench else "row | column | metric"
         try:

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from runner.execution.errors import UserError
 from runner.files.atomic_files import write_text
-from runner.store.folder_digests import DIGESTS, damaged_files
-from runner.verdicts.readings.recorded_files import BENCH, TABLE
+from runner.store.folder_digests import DIGESTS, TABLE, damaged_files
+from runner.verdicts.readings.recorded_files import is_bench
 from runner.verdicts.readings.sources import MINUS, Sources
 
 READING = "reading.md"
@@ -73,10 +73,10 @@ def unfounded(folder: Path) -> list[str]:
 
 def _without_source(folder: Path, text: str) -> list[str]:
     """The numbers of the reading `text` that name no source and that the record does not show."""
-    if (folder / TABLE).exists():
-        shown = [(folder / name).read_text(encoding="utf-8") for name in SHOWN]
-    else:
+    if is_bench(folder):
         shown = [MEASURED.sub(r"\1", (folder / "bench.md").read_text(encoding="utf-8"))]
+    else:
+        shown = [(folder / name).read_text(encoding="utf-8") for name in SHOWN]
     return unsourced(TAGGED.sub(" ", text), shown)
 
 
@@ -102,7 +102,7 @@ def _plain(text: str) -> str:
 def readings(root: Path) -> list[Path]:
     """The folders below `root` that hold a table or a bench, and a reading."""
     beside = [path.parent for path in sorted(root.glob(f"*/{READING}"))]
-    return [folder for folder in beside if any((folder / name).exists() for name in (TABLE, BENCH))]
+    return [folder for folder in beside if (folder / TABLE).is_file() or is_bench(folder)]
 
 
 def fill_readings(root: Path) -> list[str]:
