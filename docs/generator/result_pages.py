@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from docs.generator.sections import introduction
+from runner.report.recorded.measured_by import measured_by
 from runner.verdicts.readings.texts import reading_text, unfounded
 
 PAPERS = {
@@ -72,9 +72,7 @@ def _command(folder: Path) -> str:
     """The command that measures a recorded table."""
     experiment, scale = folder.name.rsplit("_", 1)
     overrides = json.loads((folder / "manifest.json").read_text()).get("overrides")
-    name = scale.partition("-")[0]
-    words = ["make", experiment.replace("_", "-"), *([] if name == "quick" else [f"SCALE={name}"])]
-    return " ".join([*words, *([f"ARGS={shlex.quote(shlex.join(overrides))}"] if overrides else [])])
+    return measured_by(experiment, scale, overrides or ())
 
 
 def _overview(by_page: dict[str, list[Path]], verdicts: Sequence[Page]) -> Page:

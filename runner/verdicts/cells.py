@@ -44,12 +44,14 @@ class Counterpart:
 
     Attributes:
         rows: by the paper's name of a row, ours.
+        reading: how these rows read the published settings; empty for the first way.
     """
 
     experiment: str
     metric: MetricShape
     column: str
     rows: Mapping[str, str]
+    reading: str = ""
 
 
 def published_blocks() -> dict[Block, dict[str, Published]]:

@@ -76,11 +76,12 @@ def _number(line: Line) -> dict[str, object]:
         "budget": source.budget if source is not None else "",
         "experiment": source.record.experiment if source is not None else "",
         "our_metric": source.place.metric.metric if source is not None else "",
-        "verdict": line.verdict.value, "reason": line.reason, "shown": line.shown,
+        "verdict": line.verdict.value, "reason": line.reason, "released": line.released,
+        "shown": line.shown,
         "differs": "; ".join(f"{kind}: {what}" for kind, what in source.differs.items()) if source else "",
         "other_statistics": "; ".join(line.others),
         "settings": "; ".join(line.settings),
-        "command": source.record.command if source is not None else "",
+        "command": ours.command if ours is not None else "",
     }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.report.published import Published
@@ -39,9 +39,10 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Metric, experiment and scale, and the overrides that change its protocol."""
+        """Metric, experiment and scale, the overrides that change its protocol, and how it reads it."""
         changed = f" with {', '.join(self.record.changed)}" if self.record.changed else ""
-        return f"{self.place.metric.metric} of {self.record.experiment} at {self.record.scale}{changed}"
+        read = f", {self.place.reading}" if self.place.reading else ""
+        return f"{self.place.metric.metric} of {self.record.experiment} at {self.record.scale}{changed}{read}"
 
     def ours(self, row: str) -> Measured | None:
         """Our number for a row that the paper calls so."""
@@ -59,8 +60,9 @@ class Line:
         source: where it stands.
         matters: largest less smallest published number of its column, in the metric's own unit.
         settings: numbers in docs/papers/settings.md.
-        others: verdicts of other statistics of ours that stand beside the same number.
+        others: verdicts of other statistics, columns and readings of ours beside the same number.
         shown: where the number differs, what a run has shown of the reason; empty where none has.
+        released: what follows the released code where the paper says otherwise; empty where nothing does.
     """
 
     block: Block
@@ -74,16 +76,22 @@ class Line:
     reason: str
     others: tuple[str, ...] = ()
     shown: str = ""
+    released: str = ""
 
 
 @dataclass(frozen=True)
 class Column:
-    """The order of the rows of a published column, by the records `sources`."""
+    """The order of the rows of a published column, by the records `sources`.
+
+    Attributes:
+        readings: the same in other readings of the published settings.
+    """
 
     block: Block
     sources: tuple[Source, ...]
     pairs: tuple[Pair, ...]
     outcome: Outcome
+    readings: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,7 @@ def ledger(root: Path) -> Ledger:
 
         def sources(row: str | None, pairs: Sequence[tuple[Record, Counterpart]] = pairs) -> list[Source]:
             made = [_source(*pair, row, protocols, shapes[pair[1].experiment]) for pair in pairs]
-            return sorted(made, key=lambda source: len(source.differs))
+            return sorted(made, key=lambda source: (bool(source.place.reading), len(source.differs)))
 
         lines += [_line(block, row, numbers, sources(row), protocols) for row in numbers]
         columns.append(_column(block, numbers, sources(None)))
@@ -133,43 +141,75 @@ def _line(
 ) -> Line:
     """The line of one number: by the first source that has it, with the verdicts of other statistics."""
     number, matters = numbers[row], spread_of(numbers.values())
-    judged: list[tuple[Source, Measured, tuple[Verdict, str]]] = []
+    judged: list[tuple[Source, Measured, Evidence]] = []
     for source in sources:
         ours = source.ours(row)
-        same = any(source.place.metric.metric == other.place.metric.metric for other, _, _ in judged)
-        if ours is not None and not same:
-            judged.append((source, ours, _verdict(number, matters, source, ours)))
+        if ours is not None and not any(_same_statistic(source.place, other.place) for other, _, _ in judged):
+            judged.append((source, ours, _evidence(number, matters, source, ours)))
     if not judged:
         entry = protocols.unmeasured_of(block)
         why = entry.why if entry is not None else "no record holds it"
         settings = tuple(entry.settings) if entry is not None else ()
         return Line(block, row, number, None, None, matters, settings, Verdict.not_measured, why)
-    source, ours, (found, reason) = judged[0]
-    others = tuple(f"{other.name}: {its.value} ({why})" for other, _, (its, why) in judged[1:])
+    source, ours, evidence = judged[0]
+    found, reason = verdict(evidence)
+    others = tuple(_said(other, source, its) for other, _, its in judged[1:])
     here = source.place, source.place.rows[row]
     shown = protocols.shown(*here) if found is Verdict.differs else ""
-    settings = tuple(protocols.settings(*here))
-    return Line(block, row, number, ours, source, matters, settings, found, reason, others, shown)
+    settings, released = tuple(protocols.settings(*here)), protocols.released(*here)
+    return Line(block, row, number, ours, source, matters, settings, found, reason, others, shown, released)
 
 
-def _verdict(number: Published, matters: float, source: Source, ours: Measured) -> tuple[Verdict, str]:
-    return verdict(
-        Evidence(
-            published=number.mean * number.scale,
-            rounding=number.rounding,
-            matters=matters,
-            ours=ours.interval,
-            differs=source.differs,
-            floor=invalid_floor(source.record, source.place),
-            at_floor=at_floor(source.record, source.place, ours, number),
-            lost=ours.lost,
-            absent=ours.absent,
-        )
+def _same_statistic(one: Counterpart, other: Counterpart) -> bool:
+    """Whether they are of one metric, and not of two columns or readings of one table."""
+    apart = (one.column, one.reading) != (other.column, other.reading)
+    return one.metric.metric == other.metric.metric and not (one.experiment == other.experiment and apart)
+
+
+def _said(other: Source, first: Source, evidence: Evidence) -> str:
+    """What another statistic says; of one that cannot be compared also what its numbers alone would say."""
+    column = f", column {other.place.column}" if other.place.column != first.place.column else ""
+    found, why = verdict(evidence)
+    alone = f"; by its numbers alone: {verdict(replace(evidence, differs={}))[0].value}"
+    said = f"{other.name}{column}: {found.value} ({why})"
+    return said + (alone if found is Verdict.not_comparable else "")
+
+
+def _evidence(number: Published, matters: float, source: Source, ours: Measured) -> Evidence:
+    return Evidence(
+        published=number.mean * number.scale,
+        rounding=number.rounding,
+        matters=matters,
+        ours=ours.interval,
+        differs=source.differs,
+        floor=invalid_floor(source.record, source.place),
+        at_floor=at_floor(source.record, source.place, ours, number),
+        lost=ours.lost,
+        absent=ours.absent,
     )
 
 
 def _column(block: Block, numbers: Mapping[str, Published], sources: Sequence[Source]) -> Column:
-    """The order of a column: by the first source that has two of its rows, and its experiment's other scales.
+    """The order of a column, in the first reading of the published settings and in the others."""
+    readings: dict[str, list[Source]] = {"": []}
+    for source in sources:
+        readings.setdefault(source.place.reading, []).append(source)
+    first, *others = [
+        _ordered(block, {row: number for row, number in numbers.items() if _has(own, row)}, own)
+        if reading
+        else _ordered(block, numbers, own)
+        for reading, own in readings.items()
+    ]
+    return replace(first, readings=tuple(one for one in others if one.sources))
+
+
+def _has(sources: Sequence[Source], row: str) -> bool:
+    """Whether a row that the paper calls so is in the reading of these sources."""
+    return any(row in source.place.rows for source in sources)
+
+
+def _ordered(block: Block, numbers: Mapping[str, Published], sources: Sequence[Source]) -> Column:
+    """By the first source that has two of the column's rows, and its experiment's other scales.
 
     Another scale only tells pairs that the first has not.
     """

@@ -45,13 +45,16 @@ A published number gets the first of these that fits:
 5. **undecided**: some of our runs, or all, have no value or failed, so that the others are no fair choice;
    or it lies inside, but the interval is wider than the published column from its best row to its worst
    (the difference that matters, column `matters` of `verdicts.csv`), or there is one seed and no interval.
-6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst.
+6. **agrees**: it lies inside an interval that is narrow enough to have told the best row from the worst. It
+   may be too wide to tell two neighbouring rows apart; the order of the rows is tested below.
 
 A verdict from fewer runs than the sweep of its record has says in *why* of how many it is.
 
 The record at `paper` is taken where it has the number, else `quick`; where parts of a record both have it,
 the one of more runs. Of several statistics of ours beside a published number the one that differs in the
-fewest things is taken, then the first in `protocols.yaml`; the column *why* has the verdicts of the others.
+fewest things is taken, then the first in `protocols.yaml`; the column *why* has the verdicts of the others,
+of other columns and of other readings of the published settings, and says what follows the released code
+where the paper says otherwise.
 *At the budget* counts the numbers that we measured at the published budget or at one of which
 `protocols.yaml` says why it is as good. Settings are the numbers of deviations and open points on the page
 "The papers' settings" (`docs/papers/settings.md`).
@@ -64,16 +67,17 @@ The runs of a record and of a part may be of different machines, and need not sh
 *by* names both folders then, and `order.csv` those of each pair. Both tests are at the 5 % level, with Holm's
 correction over the pairs of a column. "A < B" is the order of two published numbers. A column *holds* if
 every pair of it does, and is *reversed* if one pair is significantly reversed. Beside each pair that cannot
-be told stand our difference, in the metric's own unit, and the smallest one that the test finds at 80 % power
-at the level 0.05 / m, where m is the number of pairs that were tested. Columns are compared whatever differs
-in the protocol; the table says what does.
+be told stand our difference, the second row minus the first, in the metric's own unit, and the smallest one
+that the test finds at 80 % power at the level 0.05 / m, where m is the number of pairs that were tested.
+Columns are compared whatever differs in the protocol; the table says what does. Where a published setting
+can be read in two ways, the column *order* has the order in the second way behind that in the first.
 """
 
 
 def page(ledger: Ledger, counts: pd.DataFrame) -> str:
     """The whole page; `counts` is `runner.verdicts.files.summary`."""
     parts = [OPENING, "## By table\n", _table(counts.columns, counts.itertuples(index=False))]
-    parts += [*_reprinted(ledger.lines), RULE]
+    parts += [*_reprinted(ledger.lines), *_read_otherwise(ledger.columns), RULE]
     said = [*ledger.refused, *ledger.missing]
     if said:
         parts += ["## Records\n", "\n".join(f"- {sentence}" for sentence in said) + "\n"]
@@ -98,6 +102,15 @@ def _reprinted(lines: Iterable[Line]) -> list[str]:
     return [said] if again else []
 
 
+def _read_otherwise(columns: Iterable[Column]) -> list[str]:
+    """Says how many columns whose order is reversed hold in another reading of the published settings."""
+    turned = [column for column in columns if column.outcome is Outcome.reversed]
+    hold = [column for column in turned if any(one.outcome is Outcome.holds for one in column.readings)]
+    how = list(dict.fromkeys(one.sources[0].place.reading for column in hold for one in column.readings))
+    said = f"Of the {len(turned)} columns whose order is reversed {len(hold)} hold with {' or '.join(how)}.\n"
+    return [said] if hold else []
+
+
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     names = list(head)
     lines = [names, [":--"] * len(names), *rows]
@@ -111,7 +124,11 @@ def _order(columns: Sequence[Column]) -> str:
     for column in columns:
         block, sources = column.block, column.sources
         counts = Counter(pair.outcome for pair in column.pairs)
-        line = [block.column, block.metric, column.outcome.value]
+        line = [
+            block.column,
+            block.metric,
+            "; ".join([column.outcome.value, *map(_reading, column.readings)]),
+        ]
         line.append(f"{counts[Outcome.holds]} of {len(column.pairs)}")
         line.append("; ".join(_said(pair) for pair in column.pairs if pair.outcome in TOLD))
         line.append(", ".join(dict.fromkeys(pair.test for pair in column.pairs if pair.test)))
@@ -122,6 +139,13 @@ def _order(columns: Sequence[Column]) -> str:
         rows.append([*line, told_by, ", ".join(differs)])
     head = ["column", "metric", "order", "pairs that hold", "other pairs", "test", "by", "differs in"]
     return _table(head, rows)
+
+
+def _reading(column: Column) -> str:
+    """``cannot be told with steps as they stand (5 of 6)``."""
+    holds = sum(pair.outcome is Outcome.holds for pair in column.pairs)
+    how = column.sources[0].place.reading
+    return f"{column.outcome.value} with {how} ({holds} of {len(column.pairs)} pairs hold)"
 
 
 def _said(pair: Pair) -> str:
@@ -146,7 +170,7 @@ def _numbers(lines: Sequence[Line]) -> str:
 
 def _cells(line: Line) -> list[str]:
     """One number: published, ours, verdict, reason, settings, command."""
-    source, published, unit = line.source, line.published, line.published.scale
+    published, unit = line.published, line.published.scale
     ours, expected = "-", "-"
     span = line.ours.interval if line.ours is not None else None
     if span is not None:
@@ -161,9 +185,9 @@ def _cells(line: Line) -> list[str]:
         ours,
         expected,
         f"**{line.verdict.value}**",
-        "; ".join(filter(None, [line.reason, line.shown, *line.others])),
+        "; ".join(filter(None, [line.reason, line.released, line.shown, *line.others])),
         ", ".join(line.settings),
-        f"`{source.record.command}`" if source else "-",
+        f"`{line.ours.command}`" if line.ours is not None else "-",
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class Protocol:
     differs: dict[str, str] = field(default_factory=dict)
     smaller: dict[str, str] = field(default_factory=dict)
     equivalent: dict[str, str] = field(default_factory=dict)
+    released: str = ""
     shown: str = ""
 
     def fits(self, place: Counterpart, row: str | None) -> bool:
@@ -54,16 +55,40 @@ class Unmeasured:
 
 
 @dataclass
+class Reading:
+    """One entry of `readings:`: rows of our table that read the published settings in another way.
+
+    Attributes:
+        what: how they read them.
+        rows: of rows with a published number, those that have it in this reading.
+    """
+
+    experiments: list[str]
+    what: str
+    rows: dict[str, str]
+
+    def of(self, place: Counterpart) -> Counterpart:
+        """The same place in our table in this reading."""
+        rows = {paper: self.rows[ours] for paper, ours in place.rows.items() if ours in self.rows}
+        return replace(place, rows=rows, reading=self.what)
+
+
+@dataclass
 class Protocols:
     """The whole file."""
 
     protocols: list[Protocol]
     unmeasured: list[Unmeasured]
+    readings: list[Reading] = field(default_factory=list)
 
     def settings(self, place: Counterpart, row: str | None = None) -> list[str]:
         """Numbers in docs/papers/settings.md, in the file's order."""
         fitting = [one.settings for one in self.protocols if one.fits(place, row)]
         return list(dict.fromkeys(number for numbers in fitting for number in numbers))
+
+    def released(self, place: Counterpart, row: str) -> str:
+        """What follows the released code where the paper says otherwise; empty where nothing does."""
+        return "; ".join(one.released for one in self.protocols if one.released and one.fits(place, row))
 
     def shown(self, place: Counterpart, row: str) -> str:
         """What a run has shown of the reason why a number differs; empty where none has."""
@@ -125,5 +150,9 @@ def read_protocols(path: Path = CONF / "published" / "protocols.yaml") -> Protoc
 
 
 def fitting(places: Sequence[Counterpart], protocols: Protocols) -> list[Counterpart]:
-    """`places`, the metric that is to be compared first."""
-    return sorted(places, key=protocols.order)
+    """`places`, the metric that is to be compared first, then the same in other readings."""
+    first = sorted(places, key=protocols.order)
+    others = [
+        one.of(place) for place in first for one in protocols.readings if place.experiment in one.experiments
+    ]
+    return [*first, *others]

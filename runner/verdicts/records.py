@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import pandas as pd
 from metrics.inference.few_seeds import Interval
 from runner.execution.errors import UserError, listed, one_sentence
 from runner.files.atomic_files import read_json
+from runner.report.recorded.measured_by import measured_by
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.store.folder_digests import DIGESTS, damaged_files
 from runner.verdicts.changed_protocol import changing
@@ -37,6 +37,7 @@ class Measured:
         lost: runs that ended and are not in the mean; older tables do not count failed ones here.
         absent: runs of the sweep that are neither in the mean nor `lost`.
         folder: the record's folder, which of a joined `Record` may be that of a part.
+        command: the command that measures what is in it.
     """
 
     interval: Interval | None
@@ -46,6 +47,7 @@ class Measured:
     lost: int = 0
     absent: int = 0
     folder: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,6 @@ class Record:
         """The numbers of one column in one metric, by row."""
         asked = (column, metric)
         return {row: one for (row, *place), one in self.numbers.items() if tuple(place) == asked}
-
-    @property
-    def command(self) -> str:
-        """The command that measures it."""
-        scale = "" if self.scale == "quick" else f" SCALE={self.scale}"
-        changed = f" ARGS={shlex.quote(' '.join(self.changed))}" if self.changed else ""
-        return f"make {self.experiment.replace('_', '-')}{scale}{changed}"
 
 
 @dataclass(frozen=True)
@@ -161,9 +156,11 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
         frame = read_labelled(folder / "table.csv")
         if lacks := [name for name in COLUMNS if name not in frame.columns]:
             raise ValueError(f"its table.csv is of another schema, without {', '.join(lacks)}")
+        overrides = manifest.get("overrides") or []
+        command = measured_by(experiment, own_scale, overrides)
         measured = map(_measured, frame.to_dict("records"))
         numbers = {
-            place: replace(one, folder=folder.name)
+            place: replace(one, folder=folder.name, command=command)
             for place, one in measured
             if one.interval is not None or one.lost
         }
@@ -171,7 +168,6 @@ def read_record(folder: Path, experiment: str, scale: str) -> Record:
             if place in numbers:
                 numbers[place] = replace(numbers[place], seeds=seeds)
         page = (folder / "table.md").read_text(encoding="utf-8")
-        overrides = manifest.get("overrides") or []
         void = _void(page, {column for _, column, _ in numbers})
         return Record(experiment, scale, numbers, void, changing(experiment, scale, overrides))
     except (OSError, ValueError, TypeError, UserError) as error:

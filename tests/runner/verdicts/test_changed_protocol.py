@@ -54,7 +54,7 @@ def test_a_record_of_another_protocol_is_not_comparable(root: Path) -> None:
     assert set(own["verdict"]) == {"not comparable"}
     assert set(own["budget"]) == {""}
     assert all("budget: recorded with task.steps=10000" in differs for differs in own["differs"])
-    assert set(own["command"]) == {"make edlp-figure11 SCALE=paper ARGS=task.steps=10000"}
+    assert set(own["command"]) == {"make edlp-figure11 SCALE=paper ARGS='task.steps=10000 seed=0,1'"}
 
 
 def test_a_record_of_the_protocol_comes_before_those_of_others(root: Path) -> None:

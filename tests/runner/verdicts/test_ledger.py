@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -85,6 +87,57 @@ def test_the_csv_and_the_summary_count_alike(made: Ledger, tmp_path: Path) -> No
     measured = numbers[numbers["n"] > 0]
     assert measured["command"].str.startswith("make ").all()
     assert set(measured["scale"]) <= {"paper", "quick"}
+
+
+def test_the_command_of_a_number_has_the_overrides_of_its_own_part(made: Ledger) -> None:
+    parts = set()
+    for line in made.lines:
+        if line.ours is not None:
+            manifest = json.loads(
+                (ROOT / "outputs" / "record" / line.ours.folder / "manifest.json").read_text()
+            )
+            given = shlex.split(line.ours.command.partition(" ARGS=")[2] or "''")
+            assert shlex.split(given[0]) == (manifest.get("overrides") or [])
+            parts |= {line.ours.folder} if given[0] else set()
+    assert {"edlp_table2_paper-adult", "pt_table2_learning_paper-mnist"} <= parts
+
+
+def test_what_follows_the_released_code_alone_is_said(made: Ledger) -> None:
+    """The networks of EDLP's Tables 2 and 3, whose numbers with the stated width stand beside."""
+    compas = [
+        line for line in made.lines if line.block.column == "binary BNN COMPAS" and line.ours is not None
+    ]
+    assert len(compas) == 12
+    for line in compas:
+        assert "the paper states 500" in line.released
+        (stated,) = [said for said in line.others if "_all_steps" in said and ", column COMPAS:" in said]
+        assert re.search(r"not comparable \(network\); by its numbers alone: \w+$", stated)
+
+
+def test_another_reading_of_the_settings_has_its_own_verdicts_and_order(made: Ledger) -> None:
+    """Of the released Table 1: the steps that are given as they stand are those of variants."""
+    columns = [column for column in made.columns if column.readings]
+    assert {column.block.table for column in columns} == {"Table 1", "Table 4", "Table 5"}
+    for column in columns:
+        (read,) = column.readings
+        assert all(source.place.reading.startswith("steps as they stand") for source in read.sources)
+        rows = {row for pair in read.pairs for row in pair.rows}
+        assert rows == {"DMALA", "ACS", "PT-DMALA" if column.block.paper == "pt-v2" else "PTDLP"}
+        assert not any(source.place.reading for source in column.sources)
+    block = Block("pt-v2", "Table 1", "MMD", "MoG c=16")
+    (line,) = [one for one in made.lines if (one.block, one.row) == (block, "DMALA")]
+    assert line.source is not None
+    assert line.source.place.rows["DMALA"] == "DMALA"
+    assert any("steps as they stand" in said for said in line.others)
+
+
+def test_readings_name_only_rows_that_are_there() -> None:
+    shapes = published_shapes()
+    for reading in read_protocols().readings:
+        for experiment in reading.experiments:
+            rows = {row.row: row for row in shapes[experiment].rows}
+            assert all(rows[one].published for one in reading.rows)
+            assert all(not rows[one].published for one in reading.rows.values())
 
 
 def test_numbers_that_a_later_version_prints_again_are_counted(made: Ledger, tmp_path: Path) -> None:
