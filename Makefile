@@ -57,10 +57,10 @@ TARGETS := help test test-slow test-browser check format docs notebooks report v
 help: ## list the targets and their variables
 	@echo "usage: make TARGET [SCALE=smoke|quick|paper] [LAUNCHER=basic|joblib|ray|slurm] [OUTPUT=DIR] [ARGS='key=value ...']"
 	@echo
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-21s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@for name in $(EXPERIMENTS); do \
-	  printf '  %-21s %s\n' "$$name" "$$(sed -n '/^# [^@]/{s/^# //;s/\.$$//;p;q;}' "conf/experiment/$${name//-/_}.yaml")"; \
+	  printf '  %-22s %s\n' "$$name" "$$(sed -n '/^# [^@]/{s/^# //;s/\.$$//;p;q;}' "conf/experiment/$${name//-/_}.yaml")"; \
 	done
 	@echo
 	@echo "  SCALE (now $(SCALE)) is the budget, LAUNCHER (now $(LAUNCHER)) where the runs are computed, OUTPUT (now $(OUTPUT)) where"

@@ -3,6 +3,7 @@ from .applications.predictive import PredictiveRMSE as PredictiveRMSE
 from .applications.predictive import ValidationRMSE as ValidationRMSE
 from .applications.tour_cost import TourCost as TourCost
 from .applications.tour_mismatch import TourMismatch as TourMismatch
+from .applications.tour_pair_mismatch import TourPairMismatch as TourPairMismatch
 from .discrepancy.emc import EMC as EMC
 from .discrepancy.emc import EMCPerSample as EMCPerSample
 from .discrepancy.kl import KL as KL

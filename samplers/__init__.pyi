@@ -11,6 +11,7 @@ from .discrete.dula import DULA as DULA
 from .discrete.gibbs import Gibbs as Gibbs
 from .discrete.gwg import GWG as GWG
 from .discrete.hamming_ball import HammingBall as HammingBall
+from .discrete.positionwise_dmala import PositionwiseDMALA as PositionwiseDMALA
 from .discrete.random_walk import RandomWalk as RandomWalk
 from .discrete.rbm_gibbs import RBMGibbs as RBMGibbs
 from .discrete.released_dmala import ReleasedDMALA as ReleasedDMALA
@@ -19,6 +20,7 @@ from .entropic.edmala import EDMALA as EDMALA
 from .entropic.edmala_glu import EDMALAGLU as EDMALAGLU
 from .entropic.edula import EDULA as EDULA
 from .entropic.edula_glu import EDULAGLU as EDULAGLU
+from .entropic.positionwise_edmala import PositionwiseEDMALA as PositionwiseEDMALA
 from .informed.dlmc import DLMC as DLMC
 from .informed.dlmc_forward import DLMCForward as DLMCForward
 from .informed.dmala_newton import DMALANewton as DMALANewton

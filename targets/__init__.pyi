@@ -47,5 +47,6 @@ from .target import PairwiseInteractions as PairwiseInteractions
 from .target import PairwiseTerms as PairwiseTerms
 from .target import SingleSiteDifferences as SingleSiteDifferences
 from .target import Target as Target
+from .tours.released_tsp import ReleasedTSP as ReleasedTSP
 from .tours.tour_space import Tours as Tours
 from .tours.tsp import TSP as TSP

@@ -86,7 +86,7 @@ def test_a_new_experiment_is_one_file(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "conf" / "experiment", tmp_path / "conf" / "experiment")
     written = "# @package _global_\n# A table of our own.\n#\n# More of it.\nexperiment: our_table\n"
     (tmp_path / "conf" / "experiment" / "our_table.yaml").write_text(written)
-    assert f"\n  {'our-table':21} A table of our own\n" in make("help", root=tmp_path).stdout
+    assert f"\n  {'our-table':22} A table of our own\n" in make("help", root=tmp_path).stdout
     commands = make("--dry-run", "our-table", root=tmp_path, INSTALL="no", PYTHON="python3").stdout
     assert "-m runner -m +experiment=our_table scale=quick" in commands
     assert "-m runner.table our_table scale=quick" in commands

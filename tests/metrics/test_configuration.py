@@ -25,7 +25,7 @@ STUDIES = {
     *("level_occupancy", "mean_norm"),
     *("flat_mass", "flatness", "hessian_spectrum", "local_entropy", "log_mean_gap"),
     *("predictive_log_likelihood", "predictive_rmse", "validation_rmse"),
-    *("tour_cost", "tour_mismatch"),
+    *("tour_cost", "tour_mismatch", "tour_pair_mismatch"),
     *("best_log_prob", "feasible", "gap", "log_z", "objective", "time_to_target"),
     *("autocorrelation_time", "autocorrelation_time_magnetisation", "binder", "energy", "ess_magnetisation"),
     *("magnetisation", "overlap", "renewed_round_trips", "rhat_magnetisation", "specific_heat"),

@@ -51,7 +51,11 @@ PREDICTIONS = "predictive_rmse validation_rmse predictive_log_likelihood"
         ("renewed_round_trips", BARE, "needs parallel tempering; Ladder is none"),
         ("log_mmd log_mmd_slice", BARE, "needs a binary target with reference draws; Bare has none"),
         ("log_mmd log_mmd_slice", ONE_HOT, "needs a binary target with reference draws; Quadratic has none"),
-        ("tour_cost tour_mismatch", BARE, "needs a target whose states are tours; those of Bare are not"),
+        (
+            "tour_cost tour_mismatch tour_pair_mismatch",
+            BARE,
+            "needs a target whose states are tours; those of Bare are not",
+        ),
         (PREDICTIONS, BARE, "needs a target that predicts the rows of a table; Bare does not"),
         ("flat_mass", TABLE, "needs a target that names flat and sharp states; Table names none"),
         ("hessian_spectrum", TABLE, "needs a target with known Hessians; Table has none"),

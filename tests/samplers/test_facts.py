@@ -81,7 +81,8 @@ def said(entry: Entry, target: Target, kernel: Kernel) -> int:
         # A ball of radius 1 around a state of d coordinates; block Gibbs has one coordinate.
         coordinates = min(getattr(inner, "block_size", 1), target.space.d) if "ball" in cost else 1
         return replicas * (1 + coordinates * (target.space.levels - 1))
-    return 0 if cost == "no evaluation" else replicas
+    each = {"no evaluation": 0, "two gradients": 2}.get(cost, 1)
+    return each * replicas
 
 
 @pytest.mark.parametrize("name", CONF.names("sampler"))

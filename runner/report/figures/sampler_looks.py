@@ -30,6 +30,8 @@ LOOKS = {
     "edula": (ORANGE, "P"),
     "edmala": (WINE, "X"),
     "pt_edmala": (PURPLE, "X"),
+    "positionwise_dmala": (TEAL, "o"),
+    "positionwise_edmala": (VERMILLION, "X"),
     "edula_glu": (OLIVE, "p"),
     "edmala_glu": (INDIGO, "<"),
     "gibbs": (TEAL, ">"),

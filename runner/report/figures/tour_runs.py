@@ -14,7 +14,7 @@ from runner.report.runs.experiment_run import Run
 from runner.store.arrays.array_files import load_visits
 
 if TYPE_CHECKING:
-    from targets.tours.tsp import TSP
+    from targets.tours.tour_density import TourDensity
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,25 @@ class VisitedTours:
     share: np.ndarray
 
 
-def listed_target(config: DictConfig) -> TSP:
+def listed_target(config: DictConfig) -> TourDensity:
     """The run's target, whose tours can be listed.
 
     Raises:
         UserError: if it is another, or has too many cities.
     """
     from runner.problem.build import build_target  # takes torch, and only some tables have such a panel
+    from targets.tours.tour_density import TourDensity
     from targets.tours.tour_space import MOST_LISTED
-    from targets.tours.tsp import TSP
 
     target = build_target(config)
-    if not isinstance(target, TSP) or target.cities > MOST_LISTED:
-        raise UserError(f"Panels of tours need target=tsp with at most {MOST_LISTED} cities.")
+    if not isinstance(target, TourDensity) or target.cities > MOST_LISTED:
+        raise UserError(
+            f"Panels of tours need a target of tours, such as tsp, of at most {MOST_LISTED} cities."
+        )
     return target
 
 
-def visited_tours(runs: Sequence[Run], target: TSP) -> VisitedTours | None:
+def visited_tours(runs: Sequence[Run], target: TourDensity) -> VisitedTours | None:
     """The tours that `runs` visited; None where no run stored its visits."""
     from metrics.applications.tour_mismatch import best_of, mismatches
 
@@ -68,7 +70,7 @@ def visited_tours(runs: Sequence[Run], target: TSP) -> VisitedTours | None:
     return VisitedTours(cost, mismatch, share / len(parts))
 
 
-def tour_distribution(target: TSP) -> tuple[np.ndarray, np.ndarray]:
+def tour_distribution(target: TourDensity) -> tuple[np.ndarray, np.ndarray]:
     """Length and exact probability of every tour, ``(n!,)`` each, shortest first."""
     costs = target.cost(target.tours()).numpy()
     order = np.argsort(costs, kind="stable")

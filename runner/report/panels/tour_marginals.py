@@ -13,7 +13,7 @@ from runner.report.figures.style import FLOOR
 from runner.report.figures.tour_runs import listed_target, tour_distribution, visited_tours
 
 if TYPE_CHECKING:
-    from targets.tours.tsp import TSP
+    from targets.tours.tour_density import TourDensity
 
 BINS = 40
 MARGIN = 0.28
@@ -60,7 +60,7 @@ def draw_tour_marginals(ax: Axes, data: PanelData) -> None:
     ax.set(xlabel="length of a tour", ylabel="positions that differ")
 
 
-def mismatch_distribution(target: TSP) -> np.ndarray:
+def mismatch_distribution(target: TourDensity) -> np.ndarray:
     """Probability of each mismatch under the target to the tour that is shortest, ``(n + 1,)``.
 
     The distribution is the same for every rotation of that tour.

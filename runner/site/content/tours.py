@@ -14,7 +14,7 @@ from runner.execution.errors import UserError
 from runner.site.content.pictures import SIDE, Picture, picture_of
 from runner.store.arrays.array_files import load_visits
 
-TSP = "targets.tours.tsp.TSP"
+TOURS = "targets.tours."
 MARGIN, DOT, FINE = 24, 5, 2
 """Pixels around the cities, of a city's radius, and how many times finer the lines are drawn."""
 
@@ -56,7 +56,7 @@ def placed(distances: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_tour(config: Mapping[str, Any] | None) -> bool:
-    return ((config or {}).get("target") or {}).get("_target_") == TSP
+    return str(((config or {}).get("target") or {}).get("_target_")).startswith(TOURS)
 
 
 def _drawn(points: NDArray[Any], tour: Sequence[int]) -> Image.Image:

@@ -17,7 +17,7 @@ from runner.site.content.curves import Curve
 from runner.site.content.diagnostics import diagnostics_chart
 from runner.site.content.experiment_places import Place
 from runner.site.content.pictures import Picture, states_of
-from runner.site.content.tours import TSP, visited_tour
+from runner.site.content.tours import TOURS, visited_tour
 from runner.site.index.run_entry import RunEntry
 from runner.site.pages.rendering import moment, render
 from runner.site.pages.site_folder import SiteFolder
@@ -77,7 +77,7 @@ def write_run_page(
 
 def _pictures(folder: RunFolder) -> list[Picture]:
     """The states of a run that is done, as far as it keeps them."""
-    config = folder.config() if folder.config_names(TSP) else None
+    config = folder.config() if folder.config_names(TOURS) else None
     tour = visited_tour(folder.path, config)
     return [*states_of(folder.path), *([] if tour is None else [tour])]
 

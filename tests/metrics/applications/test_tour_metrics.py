@@ -13,8 +13,9 @@ from metrics.applications.tour_cost import TourCost
 from metrics.applications.tour_mismatch import TourMismatch, best_of, nearest_rotation
 from metrics.applications.tour_statistics import TourVisits
 from samplers.discrete.tour_swap import TourSwap
+from targets.tours.tour_density import ENCODINGS
 from targets.tours.tour_space import Tours
-from targets.tours.tsp import ENCODINGS, TSP
+from targets.tours.tsp import TSP
 from tests.support.measuring import context, measure, silent, walk
 
 SEEDS, CHAINS = 2, 3

@@ -29,7 +29,10 @@ OFFERED = [
     ("rungwise run sampler=gibbs sampler.st", []),
     ("rungwise run sampler=dmala sampler.step_size=", ["sampler.step_size=auto"]),
     ("rungwise run -m sampler=dmala,ac", ["sampler=dmala,acs"]),
-    ("rungwise run metric=[kl,to", ["metric=[kl,tour_cost", "metric=[kl,tour_mismatch"]),
+    (
+        "rungwise run metric=[kl,to",
+        ["metric=[kl,tour_cost", "metric=[kl,tour_mismatch", "metric=[kl,tour_pair_mismatch"],
+    ),
     ("rungwise run target.training.le", []),
     ("rungwise run target=rbm target.training.cd", ["target.training.cd_steps="]),
     ("rungwise run target=rbm target.dataset=mnist_s", ["target.dataset=mnist_static"]),

@@ -22,7 +22,7 @@ from runner.sweep.jobs import Job, jobs_of, requested
 from runner.sweep.preflight import preflight
 from samplers.tuning.tunable import Tunable
 from targets.models.rbm import RBM
-from targets.spaces import Ordinal
+from targets.spaces import Binary, Ordinal
 from targets.target import PairwiseInteractions, SingleSiteDifferences
 
 CONF = Path(conf.__path__[0])
@@ -56,7 +56,7 @@ ORDER_PARAMETER = (
 )
 ON_THE_REALS = ("mala", "ula", "stmh", "st_mala", "reld", "mreld", "pt_random_walk")
 RBM_ONLY = ({"rbm"}, "needs a restricted Boltzmann machine (targets.models.rbm.RBM), {} was given.")
-TOURS_ONLY = ({"tsp"}, "needs a target whose states are tours, such as tsp, {} was given.")
+TOURS_ONLY = ({"released_tsp", "tsp"}, "needs a target whose states are tours, such as tsp, {} was given.")
 SERVES = {
     **dict.fromkeys(ON_THE_REALS, (REALS, "needs a real space, not ")),
     "random_walk": (set(options("target")), ""),
@@ -64,7 +64,7 @@ SERVES = {
     "ground_truth_draws": ({"rbm"}, "needs a target with held_out draws, {} has none."),
     **dict.fromkeys(("tour_swap", "pt_tour_swap"), TOURS_ONLY),
     "exact_draws": (
-        {"mog", "mos", "bernoulli4", "minibatch", "tsp", *SUMMED, *REALS},
+        {"mog", "mos", "bernoulli4", "minibatch", "released_tsp", "tsp", *SUMMED, *REALS},
         "needs a target that can be sampled exactly, {} cannot.",
     ),
 }
@@ -97,6 +97,10 @@ def test_every_sampler_serves_the_targets_it_should(sampler: str, problems: dict
         able = {name for name, each in problems.items() if isinstance(each.target, NEEDED[sampler])}
         served = {name for name in able if not isinstance(problems[name].target.space, Ordinal)}
         refusal = ""
+    if sampler.startswith("positionwise"):
+        spaces = {name: each.target.space for name, each in problems.items()}
+        served = {name for name, space in spaces.items() if isinstance(space, Binary) and space.d % 3 == 0}
+        refusal = "needs a binary space of whole positions of 3 bits, not "
     for target, problem in problems.items():
         tried = replace(
             problem,
@@ -131,7 +135,7 @@ NEEDS = {
         metric: ["target=binary_bnn"]
         for metric in ("predictive_rmse", "predictive_log_likelihood", "validation_rmse")
     },
-    **{metric: ["target=tsp"] for metric in ("tour_cost", "tour_mismatch")},
+    **{metric: ["target=tsp"] for metric in ("tour_cost", "tour_mismatch", "tour_pair_mismatch")},
     **{
         metric: ["target=maxcut", "target.graph.nodes=12"]
         for metric in ("objective", "gap", "time_to_target", "feasible")

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from omegaconf import OmegaConf
 
 from runner.execution.errors import UserError
+from runner.problem.build import build_target
 from runner.report import draw_figures
 from runner.report.figures.tour_runs import quantiles, tour_distribution, visited_tours
 from runner.report.panels.tour_marginals import mismatch_distribution
@@ -23,6 +24,8 @@ from runner.report.table_shape import TableShape
 from runner.store.arrays.array_files import VISITS
 from runner.sweep.jobs import jobs_of, requested
 from runner.sweep.preflight import preflight
+from targets.tours.released_tsp import ReleasedTSP
+from targets.tours.tour_density import TourDensity
 from targets.tours.tsp import TSP
 from tests.support.tables import finished, ids, jobs_at, placed, shape_from, shape_of
 
@@ -77,11 +80,19 @@ def test_a_run_is_what_the_file_holds_and_not_where_it_lies(instances: Path, tmp
     assert runs("target.cities=5") != random
 
 
-@pytest.mark.parametrize(("experiment", "scale"), [("edlp_figure3", "auto"), ("edlp_figure3_exact", 1.0)])
-def test_what_the_notes_say_of_the_lengths(experiment: str, scale: float | str) -> None:
+@pytest.mark.parametrize(
+    ("experiment", "target"),
+    [
+        ("edlp_figure3", TSP()),
+        ("edlp_figure3_exact", TSP(scale=1.0)),
+        ("edlp_figure3_released", ReleasedTSP()),
+    ],
+)
+def test_what_the_notes_say_of_the_lengths(experiment: str, target: TourDensity) -> None:
     """The numbers in the notes of the tables are the target's own."""
-    assert {job.config.target.scale for job in jobs_at(experiment, "scale=paper")} == {scale}
-    costs, probabilities = tour_distribution(TSP(scale=scale))
+    built = {build_target(job.config).scale for job in jobs_at(experiment, "scale=paper")}
+    assert built == {target.scale}
+    costs, probabilities = tour_distribution(target)
     mean = float(costs @ probabilities)
     sd = float(np.sqrt(((costs - mean) ** 2) @ probabilities))
     notes = {metric.metric: metric.note or "" for metric in shape_of(experiment).metrics}
@@ -204,5 +215,7 @@ def test_figures_are_the_same_bytes_from_the_same_runs(
 def test_other_targets_have_no_panels_of_tours(shape: TableShape, results: Results) -> None:
     for run in results.runs:
         run.config.target.cities = 9
-    with pytest.raises(UserError, match=r"Panels of tours need target=tsp with at most 8 cities\."):
+    with pytest.raises(
+        UserError, match=r"Panels of tours need a target of tours, such as tsp, of at most 8 cities\."
+    ):
         draw_figures.draw_figure(shape.figures[0], shape, results)

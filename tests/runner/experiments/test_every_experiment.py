@@ -18,7 +18,8 @@ EXPERIMENTS = sorted(path.stem for path in Path("conf/experiment").glob("*.yaml"
 SCALES = ("smoke", "quick", "paper")
 SEEDS = {
     **dict.fromkeys(("edlp_figure2", "edlp_figure11"), (2, 32, 500)),
-    **dict.fromkeys(("edlp_figure3", "edlp_figure3_exact", "edlp_figure13"), (2, 10, 50)),
+    **dict.fromkeys(("edlp_figure3", "edlp_figure3_exact", "edlp_figure3_released"), (2, 10, 50)),
+    "edlp_figure13": (2, 10, 50),
     **dict.fromkeys(("pt_table2_sampling", "pt_table2_learning"), (2, 3, 5)),
     "pt_figure3": (2, 5, 5),
     "pt_figure4": (1, 1, 1),

@@ -14,7 +14,7 @@ from runner.tools.exactness.small_tours import SmallTours
 from samplers import Gibbs, ParallelTempering, State, TourSwap
 from samplers.discrete.tour_swap import MOVES
 from targets import TSP, Streams, Tours
-from targets.tours.tsp import ENCODINGS
+from targets.tours.tour_density import ENCODINGS
 from tests.support.checks import dkw_band, invariance, largest_gap
 from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import SPACES, random_target

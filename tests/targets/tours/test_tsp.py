@@ -12,8 +12,8 @@ from torch import Tensor
 
 from targets import TSP, ExactlySampled, Streams, Tours
 from targets.tours.random_cities import random_cities
+from targets.tours.tour_density import ENCODINGS
 from targets.tours.tour_space import HasTours, is_tour, rotations
-from targets.tours.tsp import ENCODINGS
 from tests.support.error_message import error_message
 from tests.support.steps.no_host_sync import NoHostSync
 
