@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -11,9 +12,6 @@ from metrics.applications.tour_mismatch import best_of
 from metrics.applications.tour_statistics import TourMetric
 from metrics.metric import Context, UnsupportedMetric, by_seed
 from targets.tours.tour_space import MOST_LISTED
-
-ROWS = 2_000
-"""Tours that are compared with all others at once."""
 
 
 class TourPairMismatch(TourMetric):
@@ -57,37 +55,32 @@ class TourPairMismatch(TourMetric):
 def _of_counts(tours: Tensor, costs: Tensor, counts: Tensor) -> Tensor:
     """The values of one seed in the order of `TourPairMismatch.result`, ``(5,)``."""
     seen = counts > 0
-    visited, best = tours[seen], tours[best_of(costs, seen)]
-    to_best = _equal_entries(visited, best.unsqueeze(0))
-    # A tour beside itself is left out.
-    every = _equal_entries(visited, visited)
-    every[-1] -= len(visited)
-    mean, sd = _moments(to_best)
-    return torch.stack([mean, sd, mean + sd, *_moments(every)])
-
-
-def _equal_entries(tours: Tensor, others: Tensor) -> Tensor:
-    """How many pairs of a tour ``(tours, n)`` and another have 0 to n + 1 equal entries, ``(n + 2,)``."""
-    n = tours.shape[-1]
-    one, other = (_one_hot(each) for each in (tours, others))
-    counts = torch.zeros(n + 2, dtype=torch.float64, device=tours.device)
-    for start in range(0, len(one), ROWS):
-        equal = (one[start : start + ROWS] @ other.T).round_().long()
-        counts += torch.bincount(equal.flatten(), minlength=n + 2)
-    return counts
-
-
-def _one_hot(tours: Tensor) -> Tensor:
-    """Entries of closed tours ``(tours, n)`` as vectors ``(tours, (n + 1) n)``, float32: whole numbers."""
     closed = torch.cat([tours, tours[:, :1]], -1)
-    return torch.nn.functional.one_hot(closed, tours.shape[-1]).flatten(-2).float()
+    visited, best = closed[seen], closed[best_of(costs, seen)]
+    equal = (visited == best).sum(-1).double()
+    entries = closed.shape[-1]
+    pairs = entries * (entries - 1) / 2
+    to_best = pairs - equal * (equal - 1) / 2
+    mean, sd = to_best.mean(), to_best.std(correction=0)
+    same, square = _same_pairs(visited, tours.shape[-1])
+    return torch.stack([mean, sd, mean + sd, pairs - same, (square - same.square()).clamp(min=0.0).sqrt()])
 
 
-def _moments(counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation of the differing pairs, by how many entries are equal ``(n + 2,)``."""
-    equal = torch.arange(len(counts), dtype=torch.float64, device=counts.device)
-    entries = len(counts) - 1
-    differing = (entries * (entries - 1) - equal * (equal - 1)) / 2
-    share = counts / counts.sum()
-    mean = share @ differing
-    return mean, (share @ (differing - mean).square()).sqrt()
+def _same_pairs(closed: Tensor, cities: int) -> tuple[Tensor, Tensor]:
+    """Mean of X and of X squared over every two of the `closed` tours ``(tours, n + 1)``, ``()`` each.
+
+    X counts the pairs of entries that are equal in both. X is the number of sets of two such entries; in its
+    square each set of two stands once, each set of three and each set of four six times. How many two tours
+    agree on a set is the sum of the squared counts of its values, so that no two tours are compared.
+    """
+    number = len(closed)
+    sums = []
+    for size in (2, 3, 4):
+        places = cities ** torch.arange(size, device=closed.device)
+        agree = closed.new_zeros((), dtype=torch.float64)
+        for entries in itertools.combinations(range(closed.shape[-1]), size):
+            found = torch.bincount((closed[:, list(entries)] * places).sum(-1), minlength=cities**size)
+            agree += found.double().square().sum() - number
+        sums.append(agree / (number * (number - 1)))  # 0 / 0 of one tour is NaN
+    two, three, four = sums
+    return two, two + 6.0 * (three + four)
