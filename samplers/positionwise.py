@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from samplers.choice import choose
-from samplers.kernel import State, evaluate
+from samplers.kernel import Info, State, evaluate
+from samplers.metropolis_hastings import jump_length
 from targets.randomness import Generator, uniform
 from targets.spaces import Binary, Space
 from targets.target import Target
@@ -42,10 +43,11 @@ def by_position(state: State, width: int) -> State:
 
 def decided(
     target: Target, state: State, proposed: State, acceptance: Tensor, width: int, generator: Generator
-) -> State:
-    """Each position of `proposed` with its own probability, else that of `state`; and what is like theta.
+) -> tuple[State, Info]:
+    """Each position of `proposed` with its own probability, else that of `state`.
 
-    Chains whose mixture has density zero stay where they are. Costs one gradient.
+    Auxiliary variables move with their positions. A chain stays where it is if its mixture has density zero,
+    or none: NaN, which is its acceptance then. Costs one gradient, beside the one of `proposed`.
 
     Args:
         acceptance: of each position, ``(*batch, positions)``.
@@ -56,4 +58,7 @@ def decided(
     aux = {name: torch.where(moved, proposed.aux[name], value) for name, value in state.aux.items()}
     theta = torch.where(moved, proposed.theta, state.theta)
     mixed = replace(evaluate(target, theta, gradient=True), aux=aux)
-    return choose(~mixed.log_prob.isneginf(), mixed, state)
+    after = choose(mixed.log_prob > -torch.inf, mixed, state)
+    mean = acceptance.mean(-1).masked_fill(mixed.log_prob.isnan(), torch.nan)
+    jump = jump_length(target.space, state.theta, after.theta)
+    return after, Info(mean, jump, evaluations=2, aux=after.aux)

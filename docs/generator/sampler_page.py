@@ -5,7 +5,7 @@ from __future__ import annotations
 from docs.generator.markdown_text import cell, markdown
 from docs.generator.measured_exactness import Exactness
 from docs.generator.sections import DOCS, introduction, page, prose, section
-from runner.catalogue.entries import entry_of
+from runner.catalogue.entries import Entry, entry_of
 from runner.catalogue.yaml_files import Groups
 
 
@@ -20,7 +20,7 @@ def samplers(conf: Groups, exactness: dict[str, Exactness]) -> str:
     for name in conf.names("sampler"):
         entry, found = entry_of(conf, "sampler", name), exactness.get(name, Exactness())
         exact = "yes" if found.claimed else "no †"
-        rows.append(f"| [`{name}`](#{name}) | {cell(entry.summary)} | {_spaces(found)} | {exact} |")
+        rows.append(f"| [`{name}`](#{name}) | {cell(entry.summary)} | {_spaces(found, entry)} | {exact} |")
         paragraphs = prose(entry.docstring)
         if entry.kernel is not None:
             summary, *more = prose(entry.kernel.docstring)
@@ -41,11 +41,11 @@ def temperings(conf: Groups) -> str:
     )
 
 
-def _spaces(found: Exactness) -> str:
+def _spaces(found: Exactness, entry: Entry) -> str:
     if any("reals" in reason for reason in found.reasons):
         return "real"
     if any("auxiliary variable" in reason for reason in found.reasons):
-        return "binary, ordinal, categorical"
+        return entry.facts["Spaces"]
     if found.spaces == ["RBM"]:
         return "RBMs"
     return ", ".join(space for space in found.spaces if space != "RBM") or "models with a reference sample"

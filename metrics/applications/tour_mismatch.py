@@ -28,8 +28,7 @@ class TourMismatch(TourMetric):
     Values, one per seed:
         tour_mismatch_draws: mean over all draws.
 
-    For at most 8 cities, over the distinct visited tours other than the best one, as in EDLP; NaN if there
-    are none:
+    For at most 8 cities, over the distinct visited tours other than the best one; NaN if there are none:
         tour_mismatch, tour_mismatch_sd: mean and population standard deviation.
         tour_mismatch_upper: their sum, which EDLP compares.
         tour_mismatch_rotated: mean of the minimum mismatch over the rotations of the best tour.

@@ -1,4 +1,4 @@
-"""In how many pairs of positions tours differ: the mismatch count of EDLP's released code (settings E.2)."""
+"""In how many pairs of entries tours differ: the mismatch count of EDLP's released code (settings E.2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class TourPairMismatch(TourMetric):
 
     A closed tour of n cities has n + 1 entries, the last of which repeats the first, and so n (n + 1) / 2
     pairs of entries. A pair counts unless both entries are equal in the two tours. Rotations are not
-    compared. EDLP calls it the pairwise mismatch count.
+    compared. EDLP calls it the pairwise mismatch count. If several tours are equally short, the first in
+    lexicographic order is the best; in the released code it is the first visited.
 
     Values, one per seed:
         tour_pair_mismatch, tour_pair_mismatch_sd: mean and population standard deviation to the best tour,
@@ -70,8 +71,9 @@ def _same_pairs(closed: Tensor, cities: int) -> tuple[Tensor, Tensor]:
     """Mean of X and of X squared over every two of the `closed` tours ``(tours, n + 1)``, ``()`` each.
 
     X counts the pairs of entries that are equal in both. X is the number of sets of two such entries; in its
-    square each set of two stands once, each set of three and each set of four six times. How many two tours
-    agree on a set is the sum of the squared counts of its values, so that no two tours are compared.
+    square each set of two stands once, each set of three and each set of four six times. How many ordered
+    pairs of tours agree on a set is the sum of the squared counts of its values, less the number of tours:
+    no two tours are compared.
     """
     number = len(closed)
     sums = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
@@ -45,6 +45,7 @@ class Counterpart:
     Attributes:
         rows: by the paper's name of a row, ours.
         reading: how these rows read the published settings; empty for the first way.
+        first: of another way the rows of the first, by which `conf/published/protocols.yaml` names them.
     """
 
     experiment: str
@@ -52,6 +53,7 @@ class Counterpart:
     column: str
     rows: Mapping[str, str]
     reading: str = ""
+    first: Mapping[str, str] = field(default_factory=dict)
 
 
 def published_blocks() -> dict[Block, dict[str, Published]]:

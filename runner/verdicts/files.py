@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def write_ledger(ledger: Ledger, folder: Path) -> list[Path]:
     counts = summary(ledger)
     texts = {
         "verdicts.csv": _csv(pd.DataFrame(map(_number, ledger.lines))),
-        "order.csv": _csv(pd.DataFrame(chain.from_iterable(map(_pairs, ledger.columns)))),
+        "order.csv": _csv(pd.DataFrame(chain.from_iterable(map(_pairs, _with_readings(ledger.columns))))),
         "summary.csv": _csv(counts),
         "verdicts.md": page(ledger, counts),
     }
@@ -90,6 +91,13 @@ def _in(value: float | None, unit: float) -> float | None:
     return None if value is None else value / unit
 
 
+def _with_readings(columns: Iterable[Column]) -> Iterator[Column]:
+    """Each column, then what it is in other readings of the published settings."""
+    for column in columns:
+        yield column
+        yield from column.readings
+
+
 def _pairs(column: Column) -> list[dict[str, object]]:
     """The lines of order.csv of one column: published differences as printed, ours in our unit."""
     block = column.block
@@ -104,5 +112,6 @@ def _pairs(column: Column) -> list[dict[str, object]]:
             "detectable": pair.detectable,
         }
         | {"outcome": pair.outcome.value, "source": pair.source, "records": " and ".join(pair.folders)}
+        | {"reading": column.sources[0].place.reading if column.sources else ""}
         for pair in column.pairs
     ]

@@ -39,7 +39,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Metric, experiment and scale, the overrides that change its protocol, and how it reads it."""
+        """Metric, experiment and scale, the overrides that change its protocol, and its reading."""
         changed = f" with {', '.join(self.record.changed)}" if self.record.changed else ""
         read = f", {self.place.reading}" if self.place.reading else ""
         return f"{self.place.metric.metric} of {self.record.experiment} at {self.record.scale}{changed}{read}"
@@ -130,7 +130,7 @@ def _source(
     record: Record, place: Counterpart, row: str | None, protocols: Protocols, shape: TableShape
 ) -> Source:
     """For a row that the paper calls so, or for the column as a whole."""
-    asked = place, None if row is None else place.rows.get(row), record.scale, shape
+    asked = place, None if row is None else (place.first or place.rows).get(row), record.scale, shape
     differs = {**protocols.differs(*asked), **differences(record.changed)}
     budget = "" if "budget" in differs else protocols.budget(*asked)
     return Source(record, place, differs, budget)
@@ -195,9 +195,7 @@ def _column(block: Block, numbers: Mapping[str, Published], sources: Sequence[So
     for source in sources:
         readings.setdefault(source.place.reading, []).append(source)
     first, *others = [
-        _ordered(block, {row: number for row, number in numbers.items() if _has(own, row)}, own)
-        if reading
-        else _ordered(block, numbers, own)
+        _ordered(block, {row: one for row, one in numbers.items() if not reading or _has(own, row)}, own)
         for reading, own in readings.items()
     ]
     return replace(first, readings=tuple(one for one in others if one.sources))

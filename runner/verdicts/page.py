@@ -103,12 +103,18 @@ def _reprinted(lines: Iterable[Line]) -> list[str]:
 
 
 def _read_otherwise(columns: Iterable[Column]) -> list[str]:
-    """Says how many columns whose order is reversed hold in another reading of the published settings."""
-    turned = [column for column in columns if column.outcome is Outcome.reversed]
-    hold = [column for column in turned if any(one.outcome is Outcome.holds for one in column.readings)]
-    how = list(dict.fromkeys(one.sources[0].place.reading for column in hold for one in column.readings))
-    said = f"Of the {len(turned)} columns whose order is reversed {len(hold)} hold with {' or '.join(how)}.\n"
-    return [said] if hold else []
+    """Says how many columns change their order in another reading of the published settings."""
+    read = [(column.outcome, one) for column in columns for one in column.readings]
+    said = []
+    for how in dict.fromkeys(one.sources[0].place.reading for _, one in read):
+        pairs = Counter((first, one.outcome) for first, one in read if one.sources[0].place.reading == how)
+        turned = sum(number for (first, _), number in pairs.items() if first is Outcome.reversed)
+        hold, more = pairs[Outcome.reversed, Outcome.holds], pairs[Outcome.cannot_be_told, Outcome.reversed]
+        said.append(
+            f"With {how}, the order of the other rows holds in {hold} of {turned} columns that are reversed "
+            f"above. It is reversed in {more} columns that cannot be told above.\n"
+        )
+    return said
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -142,7 +148,7 @@ def _order(columns: Sequence[Column]) -> str:
 
 
 def _reading(column: Column) -> str:
-    """``cannot be told with steps as they stand (5 of 6)``."""
+    """``holds with the steps as they stand (3 of 3 pairs hold)``."""
     holds = sum(pair.outcome is Outcome.holds for pair in column.pairs)
     how = column.sources[0].place.reading
     return f"{column.outcome.value} with {how} ({holds} of {len(column.pairs)} pairs hold)"

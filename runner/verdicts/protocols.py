@@ -70,7 +70,7 @@ class Reading:
     def of(self, place: Counterpart) -> Counterpart:
         """The same place in our table in this reading."""
         rows = {paper: self.rows[ours] for paper, ours in place.rows.items() if ours in self.rows}
-        return replace(place, rows=rows, reading=self.what)
+        return replace(place, rows=rows, reading=self.what, first=place.rows)
 
 
 @dataclass

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from samplers.discrete.dmala import DMALA
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.kernel import Info, State
-from samplers.metropolis_hastings import jump_length
 from samplers.positionwise import by_position, decided, require_positions
 from samplers.proposals.discrete_langevin import LangevinProposal
 from targets.checks import whole_number
@@ -37,6 +37,7 @@ class PositionwiseDMALA(DMALA):
     def __init__(self, step_size: float | Tensor, width: int = 3) -> None:
         super().__init__(step_size)
         self.width = whole_number("width", width, 1)
+        # The same proposal, of states whose last batch axis is the position.
         self.of_position = LangevinProposal(self.step_size.unsqueeze(-1))
 
     def check(self, target: Target) -> None:
@@ -51,10 +52,29 @@ class PositionwiseDMALA(DMALA):
         ratio = tempered_log_ratio(source.log_prob, destination.log_prob, beta).unsqueeze(-1)
         return (ratio + reverse - forward).clamp(max=0.0)
 
+    def log_transition(self, target: Target, source: State, destination: Tensor, beta: Tensor) -> Tensor:
+        """log P(source -> destination), ``(*batch)``, by all proposals and all sets of positions that move.
+
+        The acceptance of a whole move, which enumeration reads of other kernels, does not describe it.
+        """
+        space = target.space
+        assert isinstance(space, Binary)
+        total = torch.zeros_like(source.log_prob)
+        for theta in space.states(source.theta.dtype):
+            proposed = self.evaluated(target, theta.expand_as(source.theta).contiguous())
+            chance = self.proposal.log_prob(space, source, proposed.theta, beta).exp()
+            accepts = self.log_acceptances(source, proposed, beta).exp()
+            for moves in Binary(space.d // self.width).states(source.theta.dtype):
+                share = chance * (moves * accepts + (1.0 - moves) * (1.0 - accepts)).prod(-1)
+                moved = moves.bool().repeat_interleave(self.width)
+                mixed = torch.where(moved, proposed.theta, source.theta)
+                dropped = target.log_prob(mixed).isneginf().unsqueeze(-1)
+                arrives = torch.where(dropped, source.theta, mixed) == destination
+                total += share * arrives.all(-1)
+        return total.log()
+
     def step(self, target: Target, state: State, beta: Tensor, generator: Generator) -> tuple[State, Info]:
         theta, _ = self.proposal.propose(target.space, state, beta, generator)
         proposed = self.evaluated(target, theta)
         acceptance = self.log_acceptances(state, proposed, beta).exp()
-        after = decided(target, state, proposed, acceptance, self.width, generator)
-        jump = jump_length(target.space, state.theta, after.theta)
-        return after, Info(acceptance.mean(-1), jump, evaluations=2)
+        return decided(target, state, proposed, acceptance, self.width, generator)

@@ -9,7 +9,6 @@ from torch import Tensor
 from samplers.entropic.edmala import EDMALA
 from samplers.inverse_temperatures import tempered_log_ratio
 from samplers.kernel import Info, State, evaluate
-from samplers.metropolis_hastings import jump_length
 from samplers.positionwise import by_position, decided, require_positions
 from samplers.proposals.entropic_langevin import THETA_A, EntropicLangevin
 from targets.checks import whole_number
@@ -42,6 +41,7 @@ class PositionwiseEDMALA(EDMALA):
     ) -> None:
         super().__init__(step_size, eta, auxiliary_step_size)
         self.width = whole_number("width", width, 1)
+        # The same moves, of states whose last batch axis is the position.
         self.of_position = EntropicLangevin(self.step_size.unsqueeze(-1), eta, auxiliary_step_size)
 
     def check(self, target: Target) -> None:
@@ -65,6 +65,4 @@ class PositionwiseEDMALA(EDMALA):
         theta_a = self.proposal.move_auxiliary(state.aux[THETA_A], gap, batch, generator)
         proposed = replace(evaluate(target, theta, gradient=True), aux={THETA_A: theta_a})
         acceptance = self.log_acceptances(state, proposed, beta).exp()
-        after = decided(target, state, proposed, acceptance, self.width, generator)
-        jump = jump_length(target.space, state.theta, after.theta)
-        return after, Info(acceptance.mean(-1), jump, evaluations=2, aux={THETA_A: after.aux[THETA_A]})
+        return decided(target, state, proposed, acceptance, self.width, generator)

@@ -22,7 +22,7 @@ WEIGHTS = (
     (1.6, 1.7, 1.6, 1.8, 1.5, 1.4, 0.0, 2.5),
     (1.8, 1.5, 1.9, 2.0, 1.6, 1.5, 1.7, 0.0),
 )
-"""By how much the way from the city of the row to that of the column is longer than its Euclidean length."""
+"""How many times its Euclidean length the way from the city of the row to that of the column is."""
 
 
 class ReleasedTSP(TourDensity):

@@ -28,6 +28,12 @@ class TSP(TourDensity):
         scale: a positive number, or ``auto``: 10 for a random instance, 10 over the mean distance for a file.
         instance_seed: seed of the random instance.
 
+    Attributes:
+        sample: independent exact draws, as `targets.target.ExactlySampled` has it; for at most 8 cities.
+        cities: n, the number of cities and of positions.
+        distances: D ``(codes, codes)``, from the city of the row to that of the column.
+        scale: scale of U.
+
     Raises:
         ValueError: naming the argument, or what is wrong with the file.
     """

@@ -55,7 +55,7 @@ def of_next_step(
 
 QUICK = (
     *("dmala-rbm", "acs-ordinal", "mala", "pt_odd_even", "st_gibbs"),
-    *("wolff-ising", "swendsen_wang-potts"),
+    *("wolff-ising", "swendsen_wang-potts", "positionwise_edmala"),
 )
 
 

@@ -33,6 +33,7 @@ ALSO = {
         ["sampler.balancing_function=min", "sampler.sites=2"],
     ],
     "pas": [["sampler.replacement=true", "sampler.balancing_function=max"]],
+    "positionwise_dmala": [["sampler.width=1"]],
     "swendsen_wang": [["sampler.colours=two"]],
 }
 """Settings of our own samplers, besides their defaults, that are kernels of their own."""

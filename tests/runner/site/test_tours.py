@@ -12,6 +12,7 @@ from PIL import Image
 
 from runner.site.content.tours import placed, visited_tour
 from runner.store.arrays.array_files import VISITS
+from targets.tours.released_tsp import ReleasedTSP
 from targets.tours.tsp import TSP
 
 CONFIG = {"target": {"name": "tsp", "_target_": "targets.tours.tsp.TSP", "cities": 5}, "data": {"root": None}}
@@ -41,6 +42,16 @@ def test_the_most_visited_order_is_drawn_with_its_share_and_length(tmp_path: Pat
     image = Image.open(io.BytesIO(base64.b64decode(picture.source.split(",", 1)[1])))
     assert image.size == (picture.width, picture.height)
     assert np.asarray(image).min() == 0
+
+
+def test_the_released_cities_are_drawn_too(tmp_path: Path) -> None:
+    counts = np.zeros(40_320, dtype=np.int64)
+    counts[7] = 1
+    config = {"target": {"name": "released_tsp", "_target_": "targets.tours.released_tsp.ReleasedTSP"}}
+    picture = visited_tour(kept(tmp_path, counts), config)
+    target = ReleasedTSP()
+    assert picture is not None
+    assert f"100.0% of the draws, length {float(target.cost(target.tours()[7])):.3g}." in picture.title
 
 
 def test_other_runs_have_none(tmp_path: Path) -> None:

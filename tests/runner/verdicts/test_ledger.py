@@ -120,7 +120,7 @@ def test_another_reading_of_the_settings_has_its_own_verdicts_and_order(made: Le
     assert {column.block.table for column in columns} == {"Table 1", "Table 4", "Table 5"}
     for column in columns:
         (read,) = column.readings
-        assert all(source.place.reading.startswith("steps as they stand") for source in read.sources)
+        assert all(source.place.reading.startswith("the steps as they stand") for source in read.sources)
         rows = {row for pair in read.pairs for row in pair.rows}
         assert rows == {"DMALA", "ACS", "PT-DMALA" if column.block.paper == "pt-v2" else "PTDLP"}
         assert not any(source.place.reading for source in column.sources)
@@ -129,6 +129,32 @@ def test_another_reading_of_the_settings_has_its_own_verdicts_and_order(made: Le
     assert line.source is not None
     assert line.source.place.rows["DMALA"] == "DMALA"
     assert any("steps as they stand" in said for said in line.others)
+
+
+def test_the_page_says_how_another_reading_changes_the_order(made: Ledger, tmp_path: Path) -> None:
+    write_ledger(made, tmp_path)
+    order = pd.read_csv(tmp_path / "order.csv", keep_default_na=False)
+    first, other = (order[order["reading"].ne("") == read] for read in (False, True))
+    assert len(first) == sum(len(column.pairs) for column in made.columns)
+    place = ["paper", "table", "column", "metric"]
+    turned = {tuple(one) for one in first.loc[first["outcome"] == "reversed", place].to_numpy()}
+    read = other.groupby(place)["outcome"].agg(set)
+    hold = sum(outcomes == {"holds"} for at, outcomes in read.items() if at in turned)
+    more = sum("reversed" in outcomes for at, outcomes in read.items() if at not in turned)
+    number = len(turned & set(read.index))
+    said = f"the order of the other rows holds in {hold} of {number} columns that are reversed above."
+    page = (tmp_path / "verdicts.md").read_text()
+    assert said in page
+    assert f"It is reversed in {more} columns that cannot be told above." in page
+
+
+def test_another_reading_differs_in_what_its_numbers_differ_in(made: Ledger) -> None:
+    """The entries of `protocols.yaml` name the rows of the first reading."""
+    block = Block("pt-v2", "Table 1", "KL", "MoS c=16")
+    for row, comparable in (("DMALA", False), ("ACS", False), ("PT-DMALA", True)):
+        (line,) = [one for one in made.lines if (one.block, one.row) == (block, row)]
+        (said,) = [said for said in line.others if "steps as they stand" in said]
+        assert ("not comparable (statistic)" in said) is not comparable
 
 
 def test_readings_name_only_rows_that_are_there() -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
 
 from metrics.enumeration.transition_matrix import stationary, total_variation, transition_matrix
 from samplers import DMALA, EDMALA, PositionwiseDMALA, PositionwiseEDMALA
-from samplers.kernel import State, evaluate
+from samplers.kernel import Kernel, State, evaluate
 from samplers.proposals.entropic_langevin import THETA_A
-from targets import TSP, Binary, Potts
+from targets import TSP, Binary, Potts, Target
 from tests.support.checks import dkw_band, largest_gap, sampled_rows
 from tests.support.steps.stepping import ONE, seeded
 from tests.support.targets.small_targets import random_target
@@ -64,6 +66,85 @@ def test_steps_are_drawn_from_the_released_rule(width: int) -> None:
     assert largest_gap(found, expected) <= dkw_band(100_000, 16)
 
 
+@pytest.mark.parametrize("width", [1, 2, 4])
+@pytest.mark.parametrize("beta", BETAS)
+def test_enumeration_finds_the_released_rule(width: int, beta: float) -> None:
+    """And not the acceptance of the whole move, by which it would be exact."""
+    found = transition_matrix(PositionwiseDMALA(1.0, width), TARGET, beta)
+    torch.testing.assert_close(found, matrix_by_loops(1.0, width, beta))
+
+
+def test_enumeration_keeps_what_is_no_tour_where_it_was() -> None:
+    """False alarm 1e-6 (DKW)."""
+    target, kernel = TSP(3, scale=1.0), PositionwiseDMALA(2.0, 2)
+    expected = transition_matrix(kernel, target)
+    torch.testing.assert_close(expected.sum(-1), torch.ones(64, dtype=torch.float64))
+    found = sampled_rows(kernel, target, 1.0, 30_000)
+    tours = target.log_prob(target.space.states()).isfinite()
+    assert largest_gap(found[tours], expected[tours]) <= dkw_band(30_000, 64)
+    assert expected[tours][:, ~tours].count_nonzero() == 0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "whole"),
+    [
+        (PositionwiseDMALA(1.0, 4), DMALA(1.0)),
+        (PositionwiseEDMALA(1.0, 0.8, 0.1, 4), EDMALA(1.0, 0.8, 0.1)),
+    ],
+)
+def test_one_position_of_all_bits_steps_as_the_exact_kernel(kernel: Kernel, whole: Kernel) -> None:
+    """The same bits from the same random numbers."""
+    walks = []
+    for one in (kernel, whole):
+        generator = seeded(5)
+        state = one.drawn(one.init(TARGET, TARGET.initial((200,), generator), ONE), generator)
+        for _ in range(30):
+            state, info = one.step(TARGET, state, ONE, generator)
+        walks.append((state, info))
+    (state, info), (expected, exact) = walks
+    assert torch.equal(state.theta, expected.theta)
+    torch.testing.assert_close(info.acceptance, exact.acceptance)
+    for name, value in state.aux.items():
+        assert torch.equal(value, expected.aux[name])
+
+
+@pytest.mark.parametrize("build", [PositionwiseDMALA, partial(PositionwiseEDMALA, eta=0.8)])
+def test_each_rung_of_a_ladder_has_its_own_step_and_temperature(
+    build: Callable[..., PositionwiseDMALA | PositionwiseEDMALA],
+) -> None:
+    betas, sizes = torch.tensor([1.0, 0.4]).double(), torch.tensor([0.3, 2.0]).double()
+    ladder = build(sizes.unsqueeze(-1), width=2)
+    states = [ladder.init(TARGET, TARGET.initial((2, 50), seeded(seed)), ONE) for seed in (0, 1)]
+    found = ladder.log_acceptances(*states, betas.unsqueeze(-1))
+    for rung in range(2):
+        alone = build(sizes[rung].item(), width=2)
+        own = [alone.init(TARGET, state.theta[rung], ONE) for state in states]
+        torch.testing.assert_close(found[rung], alone.log_acceptances(*own, betas[rung]))
+
+
+class Holes(Target):
+    """NaN at every state with an odd number of bits."""
+
+    space = Binary(4)
+
+    def log_prob(self, theta: torch.Tensor) -> torch.Tensor:
+        return theta.sum(-1).masked_fill(theta.sum(-1) % 2 == 1, torch.nan)
+
+    def log_prob_and_grad(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.log_prob(theta), torch.zeros_like(theta)
+
+
+def test_a_mixture_without_a_density_is_refused_and_seen() -> None:
+    """A proposal that flips a bit of both positions has one; what takes one of them has none."""
+    target, kernel = Holes(), PositionwiseDMALA(5.0, 2)
+    state = kernel.init(target, torch.zeros((4_000, 4), dtype=torch.float64), ONE)
+    after, info = kernel.step(target, state, ONE, seeded(0))
+    assert bool(after.log_prob.isfinite().all())
+    unseen = info.acceptance.isnan()
+    assert bool(unseen.any())
+    assert not bool((after.theta != state.theta)[unseen].any())
+
+
 @pytest.mark.parametrize("beta", BETAS)
 def test_one_position_of_all_bits_is_dmala(beta: float) -> None:
     own = transition_matrix(DMALA(1.0), TARGET, beta)
@@ -96,18 +177,20 @@ def entropic_states(seed: int) -> list[State]:
     return found
 
 
+@pytest.mark.parametrize("beta", BETAS)
 @pytest.mark.parametrize("width", [1, 2, 4])
-def test_the_ratio_of_a_position_has_its_own_part_of_theta_a(width: int) -> None:
+def test_the_ratio_of_a_position_has_its_own_part_of_theta_a(width: int, beta: float) -> None:
     """By the released formulas: U of the whole; proposals, coupling and theta_a of the position's bits."""
     eta, alpha, alpha_a = 0.8, 0.2, 0.1
     here, there = entropic_states(3)
-    found = PositionwiseEDMALA(alpha, eta, alpha_a, width).log_acceptances(here, there, ONE)
+    kernel = PositionwiseEDMALA(alpha, eta, alpha_a, width)
+    found = kernel.log_acceptances(here, there, torch.tensor(beta).double())
 
     def parts(source: State, other: State) -> tuple[torch.Tensor, torch.Tensor]:
         """log q of theta and of theta_a, for each bit."""
         assert source.grad is not None
         pull = (source.theta - source.aux[THETA_A]) / eta
-        logit = 0.5 * (source.grad - pull) * (1 - 2 * source.theta) - 1 / (2 * alpha)
+        logit = 0.5 * (beta * source.grad - pull) * (1 - 2 * source.theta) - 1 / (2 * alpha)
         moved = torch.where(source.theta != other.theta, logit, -logit).sigmoid().log()
         drift = source.aux[THETA_A] + 0.5 * alpha_a * pull
         return moved, -(other.aux[THETA_A] - drift).square() / (2 * alpha_a)
@@ -117,10 +200,11 @@ def test_the_ratio_of_a_position_has_its_own_part_of_theta_a(width: int) -> None
 
     own = sum(parts(there, here)) - sum(parts(here, there)) + coupling(there) - coupling(here)
     assert isinstance(own, torch.Tensor)
-    ratio = own.unflatten(-1, (-1, width)).sum(-1) + (there.log_prob - here.log_prob).unsqueeze(-1)
+    ratio = own.unflatten(-1, (-1, width)).sum(-1) + beta * (there.log_prob - here.log_prob).unsqueeze(-1)
     torch.testing.assert_close(found, ratio.clamp(max=0.0))
     if width == 4:
-        joint = EDMALA(alpha, eta, alpha_a).log_acceptance(TARGET.space, here, there, ONE)
+        whole = EDMALA(alpha, eta, alpha_a)
+        joint = whole.log_acceptance(TARGET.space, here, there, torch.tensor(beta).double())
         torch.testing.assert_close(found.squeeze(-1), joint)
 
 
