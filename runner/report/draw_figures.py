@@ -35,6 +35,9 @@ DPI = 200
 LEGEND_MARK, LEGEND_LETTER = 0.5, 0.062
 """Width of the mark and the space beside a name in the legend, and of a letter of the name, in inches."""
 
+LEGEND_LINE = 0.17
+"""Height of a line of the legend, in inches."""
+
 
 def draw_figure(figure: FigureShape, shape: TableShape, results: Results) -> Figure:
     """One figure, its panels in lines of `figure.across`, one legend for all.
@@ -120,14 +123,22 @@ def _draw_legend(
         handles = [handle for handle in handles if handle.get_label() not in written]
     title = {0: None, 1: "one seed"}.get(seeds, "mean and 95 % interval over seeds")
     if handles:
-        longest = max(len(str(handle.get_label())) for handle in handles)
-        most = min(len(handles), max(1, int(figure.width / (LEGEND_MARK + LEGEND_LETTER * longest))))
-        columns = math.ceil(len(handles) / math.ceil(len(handles) / most))
+        lower, columns = _legend_lines(handles, figure.width)
+        more = lower - _legend_lines(handles, figure.whole_width or figure.width)[0]
+        page.set_figheight(page.get_figheight() + LEGEND_LINE * more)
         # Matplotlib fills column by column; names are read line by line.
         handles = [handle for column in range(columns) for handle in handles[column::columns]]
         page.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=title)
     elif any(panel_kind(panel.kind).has_intervals for panel in figure.panels):
         page.legend(handles=[], loc="outside lower center", frameon=False, title=title)
+
+
+def _legend_lines(handles: Sequence[Artist], width: float) -> tuple[int, int]:
+    """How many lines and columns a legend of this width has, in inches."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    most = min(len(handles), max(1, int(width / (LEGEND_MARK + LEGEND_LETTER * longest))))
+    lines = math.ceil(len(handles) / most)
+    return lines, math.ceil(len(handles) / lines)
 
 
 def _row_handle(style: RowStyle, name: str, joined: bool) -> Line2D:

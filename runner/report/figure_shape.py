@@ -72,6 +72,8 @@ class FigureShape:
         legend: the rows that its legend names.
         share_y: whether the panels of a line share their vertical axis, if it is the same quantity in all.
         floor_label: what the legend calls the panels' `floor`.
+        whole_width: the width before columns were left out (`restricted`); the lines that a narrower legend
+            has more make the figure higher.
     """
 
     name: str
@@ -83,6 +85,7 @@ class FigureShape:
     legend: list[Role] = field(default_factory=lambda: list(Role))
     share_y: bool = True
     floor_label: str = "floor"
+    whole_width: float | None = None
 
     def restricted(self, columns: Collection[str], rows: Collection[str]) -> FigureShape | None:
         """The figure without other columns and rows, narrower where less than a line is left, or None."""
@@ -94,4 +97,5 @@ class FigureShape:
         ]
         across = min(self.across, len(panels))
         width = max(min(self.width, NARROWEST), self.width * across / self.across)
-        return replace(self, panels=panels, across=across, width=width) if panels else None
+        whole = self.whole_width or self.width
+        return replace(self, panels=panels, across=across, width=width, whole_width=whole) if panels else None

@@ -710,3 +710,36 @@ def test_why_a_row_is_empty_covers_nothing() -> None:
     assert said["not measured"].get_ha() == "right"
     assert said["not measured"].get_window_extent().x1 < ax.get_window_extent().x1
     pyplot.close(page)
+
+
+def test_a_part_is_as_high_as_the_whole_and_the_lines_that_its_legend_has_more() -> None:
+    """Else a legend of one column leaves its only panel no room."""
+    panels = "".join(
+        f"{{kind: intervals, log_x: false, metric: acceptance, columns: [c{k}], title: c{k}}}, "
+        for k in range(3)
+    )
+    shape = shape_from(f"""
+    title: T
+    caption: C
+    rows: [{", ".join(f"{{row: row {k} of several}}" for k in range(7))}]
+    columns: [{", ".join(f"{{label: c{k}, where: {{}}}}" for k in range(3))}]
+    metrics: [{{metric: acceptance, name: Acceptance, direction: none}}]
+    figures: [{{name: f, across: 3, panels: [{panels}]}}]
+    """)
+    runs = tuple(
+        finished(f"row {k} of several", column, 0, {}, {"acceptance": 0.5})
+        for k in range(7)
+        for column in ("c0", "c1", "c2")
+    )
+    heights = []
+    for columns in (("c0", "c1", "c2"), ("c1",)):
+        left = shape.restricted(columns)
+        page = draw_figure(
+            left.figures[0], left, Results(tuple(one for one in runs if one.column in columns))
+        )
+        page.draw_without_rendering()
+        (legend,) = page.legends
+        heights.append((page.axes[0].get_window_extent().height, legend.get_window_extent().height))
+    (whole, low), (part, high) = heights
+    assert high > 1.5 * low
+    assert part > 0.9 * whole
