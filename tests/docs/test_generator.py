@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import posixpath
 import re
 import shlex
 from pathlib import Path
@@ -131,6 +132,17 @@ def test_every_recorded_table_is_on_a_page_with_its_figures_and_reading() -> Non
                 # The addresses of its links are others on the page.
                 assert LINK.sub("]", reading.splitlines()[-1]) in without_addresses
     assert "<!--" not in text
+
+
+def test_links_of_result_pages_lead_to_pages() -> None:
+    """A reading's own links are relative to its folder; on the page only those to other readings are."""
+    made = result_pages.pages(ROOT / "outputs" / "record")
+    addresses = {page.address for page in made}
+    for page in made:
+        for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[\w-]+)?\)", page.text):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(page.address), target))
+            known = path in addresses or path.startswith("reference/") or (ROOT / "docs" / path).exists()
+            assert known, f"{page.address}: {target}"
 
 
 def test_a_record_of_a_part_says_the_command_that_measures_it(tmp_path: Path) -> None:
