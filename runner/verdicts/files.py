@@ -112,6 +112,6 @@ def _pairs(column: Column) -> list[dict[str, object]]:
             "detectable": pair.detectable,
         }
         | {"outcome": pair.outcome.value, "source": pair.source, "records": " and ".join(pair.folders)}
-        | {"reading": column.sources[0].place.reading if column.sources else ""}
+        | {"reading": column.reading}
         for pair in column.pairs
     ]

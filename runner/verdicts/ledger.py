@@ -93,6 +93,11 @@ class Column:
     outcome: Outcome
     readings: tuple[Column, ...] = ()
 
+    @property
+    def reading(self) -> str:
+        """How its rows read the published settings; empty for the first way."""
+        return self.sources[0].place.reading if self.sources else ""
+
 
 @dataclass(frozen=True)
 class Ledger:

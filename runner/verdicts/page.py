@@ -106,8 +106,8 @@ def _read_otherwise(columns: Iterable[Column]) -> list[str]:
     """Says how many columns change their order in another reading of the published settings."""
     read = [(column.outcome, one) for column in columns for one in column.readings]
     said = []
-    for how in dict.fromkeys(one.sources[0].place.reading for _, one in read):
-        pairs = Counter((first, one.outcome) for first, one in read if one.sources[0].place.reading == how)
+    for how in dict.fromkeys(one.reading for _, one in read):
+        pairs = Counter((first, one.outcome) for first, one in read if one.reading == how)
         turned = sum(number for (first, _), number in pairs.items() if first is Outcome.reversed)
         hold, more = pairs[Outcome.reversed, Outcome.holds], pairs[Outcome.cannot_be_told, Outcome.reversed]
         said.append(
@@ -150,8 +150,7 @@ def _order(columns: Sequence[Column]) -> str:
 def _reading(column: Column) -> str:
     """``holds with the steps as they stand (3 of 3 pairs hold)``."""
     holds = sum(pair.outcome is Outcome.holds for pair in column.pairs)
-    how = column.sources[0].place.reading
-    return f"{column.outcome.value} with {how} ({holds} of {len(column.pairs)} pairs hold)"
+    return f"{column.outcome.value} with {column.reading} ({holds} of {len(column.pairs)} pairs hold)"
 
 
 def _said(pair: Pair) -> str:

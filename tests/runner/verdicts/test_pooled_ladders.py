@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from metrics.inference.few_seeds import holm
+from metrics.inference.few_seeds import POWER, holm, standard_errors_found
 
 ROOT = Path(__file__).parents[3]
 FINDINGS = (ROOT / "docs" / "results" / "findings.md").read_text(encoding="utf-8")
@@ -50,9 +50,9 @@ def pooled(parts: list[NDArray[np.float64]]) -> tuple[float, float, float]:
 
 
 def found(parts: list[NDArray[np.float64]], number: int) -> float:
-    """Smallest true mean that one of so many tests finds with 80 % power, about."""
+    """Smallest true mean that one of so many tests finds."""
     error, free = errors(parts)
-    return float(stats.t.ppf(1 - 0.025 / number, free) + stats.t.ppf(0.8, free)) * error
+    return error * standard_errors_found(free, POWER, number)
 
 
 @pytest.mark.parametrize(("ladder", "name"), list(zip(LADDERS, NAMES, strict=True)))
