@@ -14,10 +14,11 @@ import torch
 from torch import Tensor
 
 from targets.compiling import onednn
+from targets.models.row_blocks import RowBlock, row_blocks
 
 CHUNK = {"cpu": 1_200_000, "cuda": 2**25}
 """Number of hidden activations in memory at a time: on a CPU the size of its cache, on a GPU 128 MB."""
-ROWS = 512
+ROWS = 1024
 """Minimum number of rows in a chunk, if there are as many; several networks share a chunk if they fit."""
 
 
@@ -45,9 +46,9 @@ def log_odds(theta: Tensor, n_hidden: int, inputs: Tensor, work: Tensor | None) 
         work: memory for a chunk, which grows to the size of the first one; None to allocate.
     """
     found = []
-    for group, slices in chunks(len(theta), n_hidden, inputs):
+    for group, blocks in _groups(len(theta), n_hidden, inputs, whole=work is None):
         networks = Networks.of(theta[group], n_hidden)
-        hidden = (_hidden(networks, inputs[:, at], work) for at in slices)
+        hidden = (_hidden(networks, block, work) for block in blocks)
         found.append(torch.cat([_output(networks, each) for each in hidden], -1))
     return torch.cat(found)
 
@@ -65,9 +66,9 @@ def error_and_grad(
     """
     (features, _), error, grad = rows[0].shape, theta.new_zeros(len(theta)), theta.new_empty(theta.shape)
     first = features * n_hidden
-    for group, slices in chunks(len(theta), n_hidden, rows[0]):
+    for group, blocks in _groups(len(theta), n_hidden, rows[0]):
         networks = Networks.of(theta[group], n_hidden)
-        to_weights, to_output, to_bias = _sums(networks, rows, slices, work, error[group])
+        to_weights, to_output, to_bias = _sums(networks, rows[1:], blocks, work, error[group])
         # dU / dtheta is -scale * 2 * 2 times the sums; tanh is 2 s - 1, and v a factor of (W, b)'s.
         at_first = grad[group, :first].view(to_weights.shape)
         torch.mul(to_weights, networks.output.unsqueeze(1).mul(-16.0 * scale), out=at_first)
@@ -78,8 +79,8 @@ def error_and_grad(
 
 def _sums(
     networks: Networks,
-    rows: tuple[Tensor, Tensor, Tensor],
-    slices: list[slice],
+    rows: tuple[Tensor, Tensor],
+    blocks: list[RowBlock],
     work: Tensor,
     error: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -89,24 +90,22 @@ def _sums(
     sigmoid(2 z), they are the sums of e (s - s^2) x ``(networks, features + 1, n_hidden)``, of e s
     ``(networks, n_hidden)`` and of e ``(networks,)``.
     """
-    (inputs, outcome, share), (count, units) = rows, networks.output.shape
-    to_weights = inputs.new_zeros(len(inputs), count * units)
-    to_output, to_bias = inputs.new_zeros(count, units), inputs.new_zeros(count)
-    for at in slices:
-        hidden = _hidden(networks, inputs[:, at], work)
+    (outcome, share), (count, units) = rows, networks.output.shape
+    to_weights = outcome.new_zeros(networks.doubled.shape[-1], count * units)
+    to_output, to_bias = outcome.new_zeros(count, units), outcome.new_zeros(count)
+    for block in blocks:
+        hidden = _hidden(networks, block, work)
         predicted = _output(networks, hidden).sigmoid_()
-        residual = predicted - outcome[at]
-        weighted = residual * share[at]
+        residual = predicted - outcome[block.at]
+        weighted = residual * share[block.at]
         error += residual.mul_(weighted).sum(-1)
         slope = _without_tiny(_sigmoid_backward(weighted, predicted)).unsqueeze(1)
         to_bias += slope.sum((1, 2))
         to_output += torch.bmm(slope, hidden.mT).squeeze(1)
         slopes = _sigmoid_backward(slope, hidden).flatten(0, 1)
-        if onednn.serves(len(inputs) * slopes.numel(), inputs, slopes):
-            to_weights += onednn.product(inputs[:, at], slopes.T)
-        else:
-            to_weights.addmm_(inputs[:, at], slopes.T)
-    return to_weights.view(len(inputs), count, units).transpose(0, 1), to_output, to_bias
+        by_onednn = onednn.serves(len(block.inputs) * slopes.numel(), block.inputs, slopes)
+        block.add_to(to_weights, (onednn.product if by_onednn else torch.mm)(block.inputs, slopes.T))
+    return to_weights.view(-1, count, units).transpose(0, 1), to_output, to_bias
 
 
 def chunks(networks: int, units: int, inputs: Tensor) -> Iterator[tuple[slice, list[slice]]]:
@@ -121,9 +120,20 @@ def chunks(networks: int, units: int, inputs: Tensor) -> Iterator[tuple[slice, l
         yield slice(start, min(start + together, networks)), slices
 
 
-def _hidden(networks: Networks, inputs: Tensor, work: Tensor | None) -> Tensor:
+def _groups(
+    networks: int, units: int, inputs: Tensor, *, whole: bool = False
+) -> Iterator[tuple[slice, list[RowBlock]]]:
+    """The groups of `chunks`, all with the same blocks of rows."""
+    blocks: list[RowBlock] = []
+    for group, slices in chunks(networks, units, inputs):
+        blocks = blocks or row_blocks(inputs, slices, whole=whole)
+        yield group, blocks
+
+
+def _hidden(networks: Networks, block: RowBlock, work: Tensor | None) -> Tensor:
     """sigmoid(2 (W x + b)) of each network, ``(networks, n_hidden, rows)``: one product for all of them."""
-    (count, units), rows, weights = networks.output.shape, inputs.shape[1], networks.doubled.flatten(0, 1)
+    weights, inputs = block.weights(networks.doubled.flatten(0, 1)), block.inputs
+    (count, units), rows = networks.output.shape, inputs.shape[1]
     if onednn.serves(weights.numel() * rows, weights, inputs):
         return onednn.product(weights, inputs, function="sigmoid").view(count, units, rows)
     out = None if work is None else matrix_in(work, count * units, rows)

@@ -17,16 +17,20 @@ STRIDE = 16
 
 
 class DistinctRows(nn.Module):
-    """N rows as M distinct ones, padded with at most 15 empty rows.
+    """N rows as M distinct ones, with the last repeated at most 15 times as padding.
+
+    Rows with the same rare values are neighbours: they are sorted by the column that most often has one
+    value, then by the next such column, and so on.
 
     Args:
         inputs: ``(N, features)``.
         outcome: ``(N,)``.
 
     Attributes:
-        inputs: distinct rows as columns, with a 1 appended for the bias, ``(features + 1, M)``; padding is 0.
+        inputs: distinct rows as columns, with a 1 appended for the bias, ``(features + 1, M)``.
         outcome: mean outcome of each distinct row, ``(M,)``.
-        share: fraction of the N rows that are equal to each distinct row, ``(M,)``, summing to one.
+        share: fraction of the N rows that are equal to each distinct row, ``(M,)``, summing to one; 0 for
+            padding.
         spread: mean squared deviation of the outcomes from the mean of their distinct row, a scalar: the
             difference between the mean squared errors over all rows and over distinct rows.
     """
@@ -38,13 +42,17 @@ class DistinctRows(nn.Module):
 
     def __init__(self, inputs: Tensor, outcome: Tensor) -> None:
         super().__init__()
-        rows, place, count = torch.unique(inputs, dim=0, return_inverse=True, return_counts=True)
+        rare = (inputs != inputs.mode(0).values).sum(0).argsort(stable=True)
+        rows, place, count = torch.unique(inputs[:, rare], dim=0, return_inverse=True, return_counts=True)
+        rows = rows[:, rare.argsort()]
         total = torch.zeros(len(rows), dtype=outcome.dtype).index_add_(0, place, outcome)
         mean = total / count
-        columns = torch.cat([rows, rows.new_ones(len(rows), 1)], 1).T
-        self.register_buffer("inputs", _filled(columns).contiguous())
-        self.register_buffer("outcome", _filled(mean))
-        self.register_buffer("share", _filled(count.to(outcome.dtype) / len(outcome)))
+        padded = torch.arange(-(-len(rows) // STRIDE) * STRIDE).clamp_(max=len(rows) - 1)
+        columns = torch.cat([rows, rows.new_ones(len(rows), 1)], 1)[padded].T
+        share = nn.functional.pad(count.to(outcome.dtype) / len(outcome), (0, len(padded) - len(rows)))
+        self.register_buffer("inputs", columns.contiguous())
+        self.register_buffer("outcome", mean[padded])
+        self.register_buffer("share", share)
         self.register_buffer("spread", (outcome - mean[place]).square().mean())
 
     def __len__(self) -> int:
@@ -60,8 +68,3 @@ class Predictive(Protocol):
 
     def logits(self, theta: Tensor, part: str) -> Tensor:
         """Predicted log odds of each state for the distinct rows of a part, ``(*batch, rows)``."""
-
-
-def _filled(columns: Tensor) -> Tensor:
-    """The columns, padded with zeros to a multiple of `STRIDE`."""
-    return nn.functional.pad(columns, (0, -columns.shape[-1] % STRIDE))
