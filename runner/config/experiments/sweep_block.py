@@ -16,7 +16,10 @@ KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_
 GROUPS = ("grid", "overrides", "scales")
 """Those that are groups of keys; `rows` is a list of such."""
 
-OF_A_ROW = ("row", "seeds")
+LABEL = "row"
+"""Key of a row's label."""
+
+OF_A_ROW = (LABEL, "seeds")
 """Keys of a row that are no overrides."""
 
 RENAMED = {"seeds_apart": "one_job_per_seed"}
@@ -48,7 +51,7 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
     for place, row in enumerate(rows if isinstance(rows, list) else [rows]):
         key = f"sweep.rows.{place}"
         _check_values(experiment, key, row)
-        if not isinstance(row.get("row"), str | int | float) or not str(row["row"]).strip():
+        if not isinstance(row.get(LABEL), str | int | float) or not str(row[LABEL]).strip():
             raise UserError(f"{key} of the experiment {experiment} needs a key row, its label.")
         _check_seeds(experiment, f"{key}.seeds", row.get("seeds", {}))
         by_scale[f"{key}.seeds"] = row.get("seeds", {})

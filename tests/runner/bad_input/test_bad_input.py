@@ -38,7 +38,18 @@ COMMANDS = [
     ),
     ("target=é", "after = there must be a value, in quotes if it has special characters"),
     ("sampler.ladder=[1,", "Cannot read the override 'sampler.ladder=[1,'"),
-    ("-m +experiment=pt_table1 sampler=gibbs", "No row of the experiment pt_table1 has the sampler"),
+    (
+        "-m +experiment=edlp_table2 sampler=pas",
+        "No row of the experiment edlp_table2 has sampler=pas; allowed: dmala, dula, edmala, edmala_glu, edula",
+    ),
+    (
+        "-m +experiment=edlp_table2 row=DULA sampler=gwg",
+        "No row of the experiment edlp_table2 has row=DULA and sampler=gwg.",
+    ),
+    (
+        "-m +experiment=edlp_table2 row=GWG,Gibs",
+        "No row of the experiment edlp_table2 is 'Gibs'; did you mean 'Gibbs'? Allowed: DMALA, DULA, EDMALA, ",
+    ),
 ]
 
 NAMES = [

@@ -89,7 +89,14 @@ def test_an_experiment_is_grid_times_rows(tiny: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "number"),
-    [("target=mog", 4), ("sampler=dmala", 4), ("sampler.step_size=1", 2), ("sampler=gibbs,pt_gibbs", 4)],
+    [
+        ("target=mog", 4),
+        ("sampler=dmala", 4),
+        ("sampler.step_size=1", 2),
+        ("sampler=gibbs,pt_gibbs", 4),
+        ("row=Gibbs", 2),
+        ("row=PT,'DMALA, fixed'", 6),
+    ],
 )
 def test_a_users_choice_narrows_an_experiment(tiny: str, given: str, number: int) -> None:
     assert len(experiment_jobs("tiny", [tiny, given])) == number
