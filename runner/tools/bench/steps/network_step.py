@@ -20,6 +20,8 @@ from targets.tabular.tabular_data import Part, TabularData
 NETWORKS, STEP_SIZE = 50, 0.1
 COMPAS, ADULT = (4887, 2158, 13), (29860, 29860, 88)
 """Training rows of the sets, how many of them differ, and features; the rows are made up."""
+RARE = (8000, 100, 90)
+"""Rows, columns, and how many of these are 0 but in one row of forty."""
 
 
 def made_up_table(rows: int, distinct: int, features: int) -> TabularData:
@@ -32,6 +34,16 @@ def made_up_table(rows: int, distinct: int, features: int) -> TabularData:
         return Part(repeated, torch.randint(2, (count,), generator=generator).double())
 
     return TabularData("made up", part(rows, distinct), part(50, 50), part(50, 50))
+
+
+def table_with_rare_values(rows: int, features: int, rare: int) -> TabularData:
+    """Rows as of categories and counts of words: `rare` of their columns have one value but in a few rows."""
+    data = made_up_table(rows, rows, features)
+    inputs = data.train.inputs
+    inputs[:, :rare] *= (
+        torch.rand(inputs[:, :rare].shape, generator=torch.Generator().manual_seed(1)) < 1 / 40
+    )
+    return data
 
 
 def plain_energy(data: TabularData, hidden: int) -> LogProb:
@@ -106,8 +118,27 @@ def compare_network_step(hidden: int, rounds: int) -> dict[str, float]:
         return seconds_in_turns(calls, rounds)
 
 
+def rare_values_row(bench: BenchRows, rounds: int) -> None:
+    """An evaluation where most columns are constant in a block of rows, against products with all columns."""
+    target = BinaryBNN(table_with_rare_values(*RARE), 100).float().requires_grad_(False)
+    theta = target.initial((NETWORKS,), torch.Generator().manual_seed(1))
+    calls = {
+        "evaluation": lambda: target.log_prob_and_grad(theta),
+        "products": bare_products(target, theta, Tensor.sigmoid_),
+    }
+    with thread_count(1):
+        seconds = seconds_in_turns(calls, rounds)
+    name = (
+        "gradient of 50 binary networks of 100 units, 8,000 rows of 100 columns, 90 of them with rare values"
+    )
+    bench.ratio(
+        f"{name}, against products with all columns", seconds["evaluation"], seconds["products"], most=1
+    )
+
+
 def network_rows(bench: BenchRows, rounds: int) -> None:
     """The rows about speed."""
+    rare_values_row(bench, max(2, rounds // 8))
     name = "DMALA step, 50 binary networks of {} units, COMPAS size, 1 thread, {}"
     for hidden, turns, least in ((500, max(2, rounds // 8), 1.0), (10, rounds, 10.0)):
         seconds = compare_network_step(hidden, turns)
