@@ -76,11 +76,14 @@ class RecordedNumbers:
             return None
         return value if what in WITHOUT_UNIT else value / self.units.get(place[2], 1.0)
 
-    def difference(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
+    def difference(
+        self, one: Place, other: Place, what: str, of_other: RecordedNumbers, *, tests: int = 1
+    ) -> float | None:
         """`what` of the number at `one` less that of `of_other` at `other`.
 
         It is paired by seed where both are of this table; without two seeds in common, and of published
-        numbers, it is the difference alone. Of two tables the interval and the test are Welch's.
+        numbers, it is the difference alone. Of two tables the interval and the test are Welch's. ``found`` is
+        corrected for so many `tests`.
         """
         if one not in self.lines or other not in of_other.lines:
             return None
@@ -88,29 +91,31 @@ class RecordedNumbers:
             pair = (one[0], other[0], *one[1:]) if self is of_other and one[1:] == other[1:] else None
             value = self.compared.get(pair, {}).get(what) if pair is not None else None
         elif what in self.published or self is not of_other or not self._paired(one, other):
-            value = self._of_means(one, other, what, of_other)
+            value = self._of_means(one, other, what, of_other, tests)
         else:
-            value = self._of_seeds(one, other, what)
+            value = self._of_seeds(one, other, what, tests)
         return self._in_unit(value, one, what)
 
     def _paired(self, one: Place, other: Place) -> bool:
         """Whether both numbers are known by two seeds at least that they share."""
         return len(self.seeds.get(one, {}).keys() & self.seeds.get(other, {}).keys()) > 1
 
-    def _of_seeds(self, one: Place, other: Place, what: str) -> float | None:
+    def _of_seeds(self, one: Place, other: Place, what: str, tests: int) -> float | None:
         first, second = self.seeds[one], self.seeds[other]
         apart = {seed: first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())}
         if what == "p_value":
             return paired_p_value(first, second)
         if what == "found":
-            return detectable_difference(first, second)
+            return detectable_difference(first, second, tests=tests)
         if what == "seeds above":
             return float(sum(value > 0 for value in apart.values()))
         if is_of_seed(what):
             return _picked(apart, what)
         return getattr(interval(list(apart.values())), what, None)
 
-    def _of_means(self, one: Place, other: Place, what: str, of_other: RecordedNumbers) -> float | None:
+    def _of_means(
+        self, one: Place, other: Place, what: str, of_other: RecordedNumbers, tests: int
+    ) -> float | None:
         if what in (MEAN, *self.published):
             return self._column(one, what) - of_other._column(other, what)
         if self is of_other:
@@ -121,7 +126,7 @@ class RecordedNumbers:
         if what == "p_value":
             return welch_p_value(first, second)
         if what == "found":
-            return welch_detectable(first, second)
+            return welch_detectable(first, second, tests=tests)
         return getattr(welch_interval(first, second), what, None) if what in ("lo", "hi", "margin") else None
 
     def _interval(self, place: Place) -> Interval | None:

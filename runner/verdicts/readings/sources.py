@@ -10,7 +10,8 @@
 One part may hold two labels: ``A / B`` is the ratio of their numbers, ``A - B`` the difference, which also
 has ``p_value``, ``found`` (the smallest true difference that the test finds with 80 % power, not corrected)
 and ``seeds above`` (on how many A is above B); ``holm_p_value`` and ``detectable`` are both corrected, of a
-comparison in comparisons.csv. Behind a row `` @ pt_table1_paper`` names another record.
+comparison in comparisons.csv. `families` says how a reading has its own tests corrected together. Behind a
+row `` @ pt_table1_paper`` names another record.
 
 Where the column is the form of a growth in growths.csv, ``D^p`` or ``exp(p D^2)``, the mean is the exponent,
 and ``r2_log``, ``r2_linear`` and ``r2_power`` are R² of the logarithm against log D, D and its power.
@@ -25,15 +26,16 @@ and which of the numbers that stand there. Only another bench can stand behind a
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_HALF_EVEN
 from itertools import product
 from pathlib import Path
 
-from runner.execution.errors import UserError, not_allowed
+from runner.execution.errors import UserError, nearest, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
+from runner.verdicts.readings.families import NAMED, OF_FAMILY, Family, Pair
+from runner.verdicts.readings.labels import HALVES, listed_labels
 from runner.verdicts.readings.recorded_files import is_bench, read_bench, read_table
 from runner.verdicts.readings.recorded_numbers import (
     BY_SEED,
@@ -46,17 +48,9 @@ from runner.verdicts.readings.recorded_numbers import (
     RecordedNumbers,
     is_of_seed,
 )
+from runner.verdicts.readings.writing import ROUNDED, written
 
-HALVES = re.compile(" [/-] ")
 BAR = re.compile(r"\\?\|")
-MINUS = "\N{MINUS SIGN}"
-ROUNDED = {
-    "smallest": ROUND_HALF_EVEN,
-    "largest": ROUND_HALF_EVEN,
-    "at least": ROUND_FLOOR,
-    "at most": ROUND_CEILING,
-}
-"""How each answer to which of several numbers is meant is rounded."""
 
 
 class Sources:
@@ -80,6 +74,32 @@ class Sources:
             raise UserError(f"{where} is left as it is: {error}") from error
         self._labels = [dict.fromkeys(names) for names in zip(*self._own.lines, strict=True)]
         self._others: dict[str, RecordedNumbers] = {}
+        self._families: dict[str, Family] = {}
+
+    def name_families(self, text: str) -> None:
+        """Takes the tests that the reading `text` corrects together.
+
+        Raises:
+            UserError: if what it names is no test.
+        """
+        pairs: dict[str, list[Pair]] = {}
+        for name, source in NAMED.findall(text):
+            parts = [part.strip() for part in BAR.split(source)]
+            if len(parts) != 3:
+                raise UserError(f"{self.where}: the tests {name} must be {self._form}, '{source}' was given.")
+            pairs.setdefault(name, []).extend(self._tested(name, parts))
+        self._families = {name: Family(of_name) for name, of_name in pairs.items()}
+
+    def _tested(self, name: str, parts: Sequence[str]) -> Iterator[Pair]:
+        for place, of_all in self._places(parts):
+            pair = self._pair(place)
+            if (
+                pair is not None
+                and pair[0][0].difference(pair[0][1], pair[1][1], "p_value", pair[1][0]) is not None
+            ):
+                yield pair
+            elif not of_all:
+                raise UserError(f"{self.where}: of the tests {name} '{' | '.join(place)}' is none.")
 
     def written(self, source: str, like: str) -> str:
         """The number that `source` names, with the sign of minus and as many decimals as `like`.
@@ -103,6 +123,11 @@ class Sources:
 
     def _check(self, what: str, which: str | None) -> None:
         asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *OF_COMPARISON, *OF_GROWTH, *self._own.published)
+        if of_family := OF_FAMILY.fullmatch(what):
+            if of_family[2] not in self._families:
+                hint = nearest(of_family[2], self._families) or "."
+                raise UserError(f"{self.where}: no tests are named '{of_family[2]}'{hint}")
+            what = of_family[1]
         given_parts = [("fourth", half, asked) for half in HALVES.split(what)]
         if which is not None:
             given_parts.append(("fifth", which, tuple(ROUNDED)))
@@ -114,37 +139,56 @@ class Sources:
 
     def _numbers(self, parts: Sequence[str], what: str) -> Iterator[float]:
         """The numbers at all places that `parts` name; a place that a ``*`` names may have none."""
-        named = [list(_listed(part, known)) for part, known in zip(parts, self._labels, strict=True)]
-        for place in product(*named):
-            value = self._value([label for label, _ in place], what)
+        for place, of_all in self._places(parts):
+            value = self._value(place, what)
             if value is not None:
                 yield value
-            elif not any(of_all for _, of_all in place):
-                asked = " | ".join([*(label for label, _ in place), *([] if what == MEAN else [what])])
+            elif not of_all:
+                asked = " | ".join([*place, *([] if what == MEAN else [what])])
                 raise UserError(f"{self.where}: the record has no number '{asked}'.")
+
+    def _places(self, parts: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
+        """The places that `parts` name, and whether a ``*`` is among their names."""
+        named = [list(listed_labels(part, known)) for part, known in zip(parts, self._labels, strict=True)]
+        for place in product(*named):
+            yield [label for label, _ in place], any(of_all for _, of_all in place)
 
     def _value(self, place: Sequence[str], what: str) -> float | None:
         """The number at `place`, or the ratio or difference of two if it is of none.
 
         A label that holds a sign is a label before it is two.
         """
+        if of_family := OF_FAMILY.fullmatch(what):
+            pair, family = self._pair(place), self._families[of_family[2]]
+            return family.value(pair, of_family[1]) if pair is not None and pair in family else None
         if found := HALVES.search(what):
             one, other = what[: found.start()], what[found.end() :]
             return _combined(found[0], self._value(place, one), self._value(place, other))
         table, plain = self._table_of(place)
         if (value := table.value(plain, what)) is not None:
             return value
+        if (two := self._two(place)) is None:
+            return None
+        operator, ((over, first), (under, second)) = two
+        if operator == " - ":
+            return over.difference(first, second, what, under)
+        return _combined(operator, over.value(first, what), under.value(second, what))
+
+    def _pair(self, place: Sequence[str]) -> Pair | None:
+        """The two places whose difference `place` is, if it is one."""
+        two = self._two(place)
+        return two[1] if two is not None and two[0] == " - " else None
+
+    def _two(self, place: Sequence[str]) -> tuple[str, Pair] | None:
+        """The sign and the two places of a `place` with two labels in a part, both of which have a number."""
         for at, part in enumerate(place):
             for found in HALVES.finditer(part):
-                halves = part[: found.start()].strip(), part[found.end() :].strip()
-                (over, first), (under, second) = (
-                    self._table_of([*place[:at], half, *place[at + 1 :]]) for half in halves
+                one, other = (
+                    self._table_of([*place[:at], half.strip(), *place[at + 1 :]])
+                    for half in (part[: found.start()], part[found.end() :])
                 )
-                if over.value(first, MEAN) is None or under.value(second, MEAN) is None:
-                    continue
-                if found[0] == " - ":
-                    return over.difference(first, second, what, under)
-                return _combined(found[0], over.value(first, what), under.value(second, what))
+                if one[0].value(one[1], MEAN) is not None and other[0].value(other[1], MEAN) is not None:
+                    return found[0], (one, other)
         return None
 
     def _table_of(self, place: Sequence[str]) -> tuple[RecordedNumbers, Place]:
@@ -174,40 +218,3 @@ def _combined(operator: str, one: float | None, other: float | None) -> float | 
     if one is None or other is None or (operator == " / " and not other):
         return None
     return one / other if operator == " / " else one - other
-
-
-def _listed(part: str, labels: dict[str, None]) -> Iterator[tuple[str, bool]]:
-    """The labels that `part` names, or what it makes of each, and whether a ``*`` named it."""
-    for one in [part] if part in labels else part.split("; "):
-        if "*" in one and one not in labels:
-            halves = HALVES.split(one)
-            before, pattern, after = one.partition(next(half for half in halves if "*" in half))
-            fitting = list(_fitting(pattern, labels))
-            if not fitting:  # behind an at sign stands a record
-                pattern, at, record = pattern.partition(" @ ")
-                fitting, after = list(_fitting(pattern, labels)), at + record + after
-            others = [half.partition(" @ ")[0] for half in halves]
-            yield from ((before + label + after, True) for label in fitting if label not in others)
-        else:
-            yield one.strip(), False
-
-
-def _fitting(pattern: str, labels: Iterable[str]) -> Iterator[str]:
-    """The labels that `pattern` fits, in which a ``*`` stands for any text."""
-    fits = re.compile(re.escape(pattern.strip()).replace(r"\*", ".*")).fullmatch
-    return (label for label in labels if fits(label))
-
-
-def written(value: float, like: str, rounding: str) -> str:
-    """`value` with as many decimals as `like`, in its notation."""
-    digits = len(like.partition("e")[0].partition(".")[2])
-    exact = Decimal(f"{value:.12g}") if rounding != ROUND_HALF_EVEN else Decimal(value)
-    if "e" in like:
-        last = (math.floor(math.log10(abs(value))) if value else 0) - digits
-        exact = exact.quantize(Decimal((0, (1,), last)), rounding)
-        mantissa, _, exponent = f"{exact:.{digits}e}".partition("e")
-        text = f"{mantissa}e{int(exponent)}"
-    else:
-        exact = exact.quantize(Decimal((0, (1,), -digits)), rounding)
-        text = f"{exact:{',' if ',' in like else ''}.{digits}f}"
-    return MINUS + text[1:] if like[0] == MINUS and text[0] == "-" else text

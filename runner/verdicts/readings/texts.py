@@ -21,7 +21,8 @@ from runner.execution.errors import UserError
 from runner.files.atomic_files import write_text
 from runner.store.folder_digests import DIGESTS, TABLE, damaged_files
 from runner.verdicts.readings.recorded_files import is_bench
-from runner.verdicts.readings.sources import MINUS, Sources
+from runner.verdicts.readings.sources import Sources
+from runner.verdicts.readings.writing import MINUS
 
 READING = "reading.md"
 NUMBER = re.compile(r"(?<![\w.,/^²⁻])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d{1,3})?(?!\w)")
@@ -57,6 +58,7 @@ def filled(folder: Path) -> str:
     """
     sources = Sources(folder, f"{folder.name}/{READING}")
     text = (folder / READING).read_text(encoding="utf-8")
+    sources.name_families(text)
     return TAGGED.sub(lambda found: f"{sources.written(found[2], found[1])}<!-- {found[2]} -->", text)
 
 

@@ -40,7 +40,7 @@ COMMANDS = [
     ("sampler.ladder=[1,", "Cannot read the override 'sampler.ladder=[1,'"),
     (
         "-m +experiment=edlp_table2 sampler=pas",
-        "No row of the experiment edlp_table2 has sampler=pas; allowed: dmala, dula, edmala, edmala_glu, edula",
+        "No row of the experiment edlp_table2 has sampler=pas; allowed: dmala, dula, edmala, edmala_glu,",
     ),
     (
         "-m +experiment=edlp_table2 row=DULA sampler=gwg",
@@ -48,7 +48,7 @@ COMMANDS = [
     ),
     (
         "-m +experiment=edlp_table2 row=GWG,Gibs",
-        "No row of the experiment edlp_table2 is 'Gibs'; did you mean 'Gibbs'? Allowed: DMALA, DULA, EDMALA, ",
+        "No row of the experiment edlp_table2 is 'Gibs'; did you mean 'Gibbs'? Allowed: DMALA, DULA,",
     ),
 ]
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -13,38 +11,18 @@ from metrics.inference.few_seeds import detectable_difference
 from runner.execution.errors import UserError
 from runner.store.folder_digests import write_digests
 from runner.verdicts.readings.sources import Sources
+from tests.runner.verdicts.conftest import Record
 
 A, B, C = [1.0, 2.0, 4.0, 3.5], [0.5, 2.5, 1.0, 3.0], [8.0, 9.0]
 HERE, THERE = "own_table_quick", "own_table_paper"
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
+def sources(tmp_path: Path, record: Record) -> Sources:
     """A record of the rows A and B with four seeds and of two others with none, and another of C with two."""
-    _record(tmp_path / HERE, {"A": A, "B": B})
-    _record(tmp_path / THERE, {"C": C})
+    record(HERE, {"A": A, "B": B})
+    record(THERE, {"C": C})
     return Sources(tmp_path / HERE, "the reading")
-
-
-def _record(folder: Path, rows: dict[str, list[float]], against: Sequence[str] = ("B",)) -> None:
-    folder.mkdir()
-    lines, seeds = [], []
-    for column, factor in (("near", 1.0), ("far", -2.0)):
-        for row, values in rows.items():
-            data = pd.Series([factor * value for value in values])
-            half = stats.t.ppf(0.975, len(data) - 1) * data.std() / len(data) ** 0.5
-            mean, place = data.mean(), {"row": row, "cell": column, "metric": "tv"}
-            numbers = {"mean": mean, "lo": mean - half, "hi": mean + half, "n": len(data), "sd": data.std()}
-            lines.append(place | numbers | {"published_own": 2.0, "p_value": 0.25})
-            seeds.append(place | dict(enumerate(data)))
-    lines += [lines[0] | {"row": row} for row in ("E", "A @ noon")]
-    pd.DataFrame(lines).to_csv(folder / "table.csv", index=False)
-    pd.DataFrame(seeds).to_csv(folder / "seeds.csv", index=False)
-    compared = {"row": "A", "cell": "near", "metric": "tv", "holm_p_value": 0.0625, "detectable": 5.0}
-    pd.DataFrame([compared | {"against": other} for other in against]).to_csv(
-        folder / "comparisons.csv", index=False
-    )
-    (folder / "manifest.json").write_text('{"units": {"tv": 10.0}}')
 
 
 PAIRED = stats.ttest_rel(A, B)
@@ -159,9 +137,9 @@ A,exp(p D^2),tv,0.125,0.0625,0.1875,4,4,0.875,0.75,0.625
         ("A | * | tv | mean | largest", "0.2625"),  # columns alone
     ],
 )
-def test_a_growth_is_a_place_by_its_form(tmp_path: Path, source: str, expected: str) -> None:
+def test_a_growth_is_a_place_by_its_form(tmp_path: Path, record: Record, source: str, expected: str) -> None:
     """Its exponent has no unit, where the table's own numbers are in tens."""
-    _record(tmp_path / HERE, {"A": A, "B": B})
+    record(HERE, {"A": A, "B": B})
     (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
     assert Sources(tmp_path / HERE, "the reading").written(source, "0.0000") == expected
 
@@ -178,29 +156,29 @@ def test_a_growth_is_a_place_by_its_form(tmp_path: Path, source: str, expected: 
         "A | near | tv | r2_log",
     ],
 )
-def test_what_a_growth_lacks_is_no_number(tmp_path: Path, source: str) -> None:
-    _record(tmp_path / HERE, {"A": A, "B": B})
+def test_what_a_growth_lacks_is_no_number(tmp_path: Path, record: Record, source: str) -> None:
+    record(HERE, {"A": A, "B": B})
     (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
     with pytest.raises(UserError, match="the reading: the record has no number"):
         Sources(tmp_path / HERE, "the reading").written(source, "0.0000")
 
 
-def test_growths_that_the_digests_do_not_list_are_not_of_the_record(tmp_path: Path) -> None:
-    _record(tmp_path / HERE, {"A": A, "B": B})
+def test_growths_that_the_digests_do_not_list_are_not_of_the_record(tmp_path: Path, record: Record) -> None:
+    record(HERE, {"A": A, "B": B})
     (tmp_path / HERE / "growths.csv").write_text(GROWTHS)
     write_digests(tmp_path / HERE, ["table.csv", "seeds.csv", "manifest.json"])
     with pytest.raises(UserError, match="the reading: the record has no number"):
         Sources(tmp_path / HERE, "the reading").written("A | D^p | tv", "0.0000")
 
 
-def test_a_column_comes_before_a_form(tmp_path: Path) -> None:
-    _record(tmp_path / HERE, {"A": A, "B": B})
+def test_a_column_comes_before_a_form(tmp_path: Path, record: Record) -> None:
+    record(HERE, {"A": A, "B": B})
     (tmp_path / HERE / "growths.csv").write_text(GROWTHS.replace("D^p", "near"))
     assert Sources(tmp_path / HERE, "the reading").written("A | near | tv", "0.0000") == "0.2625"
 
 
-def test_a_label_may_look_like_a_number(tmp_path: Path) -> None:
-    _record(tmp_path / HERE, {"A": A, "0.50": B}, against=["0.50"])
+def test_a_label_may_look_like_a_number(tmp_path: Path, record: Record) -> None:
+    record(HERE, {"A": A, "0.50": B}, against=["0.50"])
     sources = Sources(tmp_path / HERE, "the reading")
     assert sources.written("A - 0.50 | near | tv | holm_p_value", "0.0000") == "0.0625"
 

@@ -1,0 +1,51 @@
+"""Tests that a reading corrects together, by Holm's method.
+
+    <!-- tests: at equal cost = PT-DMALA - DMALA; PT-DMALA - ACS | MNIST; Omniglot | log_mmd -->
+
+names such a family: each of these differences in each of these columns and metrics. A ``*`` may stand in a
+part, and a second comment of the same name adds to the family. ``p_value of at equal cost`` is then the
+adjusted p-value of one of its tests, and ``found of at equal cost`` the smallest true difference that this
+test finds with 80 % power whatever the others find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from metrics.inference.few_seeds import holm
+from runner.verdicts.readings.recorded_numbers import Place, RecordedNumbers
+
+NAMED = re.compile(r"<!-- tests: (.+?) = (.+?) -->", re.DOTALL)
+OF_FAMILY = re.compile(r"(p_value|found) of (.+)")
+
+Pair = tuple[tuple[RecordedNumbers, Place], tuple[RecordedNumbers, Place]]
+"""Two places in tables, between which a test is."""
+
+
+class Family:
+    """Tests of pairs, all corrected together; a pair given twice, or in the other order, is one test."""
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        tested = {_key(pair): _difference(pair, "p_value") for pair in pairs}
+        self._p_values = {key: p for key, p in tested.items() if p is not None}
+        self._adjusted = dict(zip(self._p_values, holm(list(self._p_values.values())), strict=True))
+
+    def __len__(self) -> int:
+        return len(self._p_values)
+
+    def __contains__(self, pair: Pair) -> bool:
+        return _key(pair) in self._p_values
+
+    def value(self, pair: Pair, what: str) -> float | None:
+        """The adjusted ``p_value`` of one of the tests, or what it has ``found`` at the corrected level."""
+        return self._adjusted[_key(pair)] if what == "p_value" else _difference(pair, what, len(self))
+
+
+def _difference(pair: Pair, what: str, tests: int = 1) -> float | None:
+    (table, one), (of_other, other) = pair
+    return table.difference(one, other, what, of_other, tests=tests)
+
+
+def _key(pair: Pair) -> frozenset[tuple[int, Place]]:
+    return frozenset((id(table), place) for table, place in pair)
