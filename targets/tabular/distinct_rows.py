@@ -42,7 +42,8 @@ class DistinctRows(nn.Module):
 
     def __init__(self, inputs: Tensor, outcome: Tensor) -> None:
         super().__init__()
-        rare = (inputs != inputs.mode(0).values).sum(0).argsort(stable=True)
+        common = inputs.mode(0).values if len(inputs) else inputs[:0]
+        rare = (inputs != common).sum(0).argsort(stable=True)
         rows, place, count = torch.unique(inputs[:, rare], dim=0, return_inverse=True, return_counts=True)
         rows = rows[:, rare.argsort()]
         total = torch.zeros(len(rows), dtype=outcome.dtype).index_add_(0, place, outcome)

@@ -98,3 +98,12 @@ def test_a_table_without_constant_columns_is_not_copied() -> None:
     assert block.inputs.data_ptr() == inputs.data_ptr()
     weights = torch.rand(6, 5)
     assert block.weights(weights) is weights
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_part_may_have_no_row_or_one(rows: int) -> None:
+    part = sparse_part(rows, 0)
+    found = DistinctRows(part.inputs, part.outcome)
+    assert len(found) == 16 * rows
+    assert float(found.share.sum()) == rows
+    assert torch.equal(found.inputs[:-1].T[:rows], part.inputs)
