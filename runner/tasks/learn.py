@@ -62,6 +62,7 @@ def learned_run(config: DictConfig, seed: int, store: Store, folder: RunFolder) 
         notes=model.notes,
         model=str(model.path),
         files=_pictures(model, data),
+        rungs=report["history"][-1].get("rungs") if report["history"] else None,
     )
 
 

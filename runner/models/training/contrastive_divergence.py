@@ -176,7 +176,7 @@ class Training:
         seen = {"loss": loss.difference.detach(), "acceptance": acceptance}
         if self.chains.swap_rate is not None:
             seen["swap_rate"] = self.chains.swap_rate
-        self.history.add(seen)
+        self.history.add(seen, self.chains.by_rung)
         self.iteration += 1
         return loss.total.detach(), loss.log_prob.detach().abs().mean()
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import Tensor
+
+NOTHING: Mapping[str, Tensor] = MappingProxyType({})
 
 
 class TrainingHistory:
     """At most `points` records, evenly spaced over `iterations`, the last at the end.
 
     A record holds ``iteration``, ``evaluations`` and ``seconds`` so far, and ``values``: means over the
-    iterations since the last record of the values given to `add`, and the values given to `record`.
+    iterations since the last record of the values given to `add`, and the values given to `record`. Where
+    there is a ladder it holds ``rungs``, too: the means by rung, cold first, of iterations with the present
+    number of rungs.
 
     Args:
         iterations: of the whole training.
@@ -28,24 +33,34 @@ class TrainingHistory:
         self.records: list[dict[str, Any]] = []
         self._sums: dict[str, Tensor] = {}
         self._count, self._device = 0, device
+        self._by_rung: dict[str, tuple[Tensor, int]] = {}
 
     @property
     def last_iteration(self) -> int:
         """Of the last record; 0 before the first."""
         return int(self.records[-1]["iteration"]) if self.records else 0
 
-    def add(self, values: Mapping[str, Tensor]) -> None:
-        """Adds one iteration's scalars, always with the same names, without leaving the device."""
+    def add(self, values: Mapping[str, Tensor], by_rung: Mapping[str, Tensor] = NOTHING) -> None:
+        """Adds one iteration's scalars, always with the same names, without leaving the device.
+
+        Args:
+            by_rung: values of each rung, or of each pair of neighbours.
+        """
         for name, value in values.items():
             self._sums[name] = self._sums.get(name, 0.0) + value.double()
         self._count += 1
+        for name, each in by_rung.items():
+            total, count = self._by_rung.get(name, (each, 0))
+            same = count > 0 and total.shape == each.shape  # a pilot may find a ladder of another length
+            self._by_rung[name] = (total + each.double(), count + 1) if same else (each.double(), 1)
 
     def record(self, iteration: int, evaluations: int, seconds: float, also: Mapping[str, float]) -> None:
         """Appends a record of the means since the last record and of the current values `also`."""
         values = {name: float(total) / self._count for name, total in self._sums.items()}
         record = {"iteration": iteration, "evaluations": evaluations, "seconds": seconds}
-        self.records.append({**record, "values": {**values, **also}})
-        self._sums, self._count = {}, 0
+        rungs = {name: (total / count).tolist() for name, (total, count) in self._by_rung.items()}
+        self.records.append({**record, "values": {**values, **also}, **({"rungs": rungs} if rungs else {})})
+        self._sums, self._count, self._by_rung = {}, 0, {}
 
     def state_dict(self) -> dict[str, Any]:
         """A copy of the records and of the current sums."""
@@ -53,6 +68,7 @@ class TrainingHistory:
             "records": copy.deepcopy(self.records),
             "sums": {name: total.clone() for name, total in self._sums.items()},
             "count": self._count,
+            "rungs": {name: (total.clone(), count) for name, (total, count) in self._by_rung.items()},
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -60,3 +76,7 @@ class TrainingHistory:
         self.records = copy.deepcopy(saved["records"])
         self._sums = {name: total.to(self._device, copy=True) for name, total in saved["sums"].items()}
         self._count = int(saved["count"])
+        self._by_rung = {
+            name: (total.to(self._device, copy=True), int(count))
+            for name, (total, count) in saved.get("rungs", {}).items()  # none in checkpoints from before
+        }

@@ -44,6 +44,8 @@ class NegativeChains:
         state: current state of the chains, batch ``(*kernel.axes, 1, chains)``; None before the first step.
         swap_rate: mean Metropolis probability of a swap between neighbours, over pairs, chains and steps of
             the last call; None for a kernel without swaps.
+        by_rung: of the last call, too, ``acceptance`` of the moves on each rung ``(K,)`` and ``swap_rate`` of
+            each with the next ``(K - 1,)``; what the kernel does not tell is not there.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
         pilot: the tuning that goes on; None where none does.
     """
@@ -70,6 +72,7 @@ class NegativeChains:
         self.state: State | None = None
         self._stepper: Stepper | None = None
         self.swap_rate: Tensor | None = None
+        self.by_rung: dict[str, Tensor] = {}
         self.evaluations = 0
         self.hyperparameters: dict[str, Any] | None = None
         self.pilot: PilotRun[TuningResult] | None = None
@@ -177,7 +180,8 @@ class NegativeChains:
     def _step(self, state: State, steps: int) -> tuple[Tensor, Tensor]:
         self.evaluations += prod(self.kernel.axes)
         acceptance = torch.zeros((), dtype=torch.float64, device=self.like.device)
-        swaps = []
+        swaps: list[Tensor] = []
+        by_rung: dict[str, list[Tensor]] = {}
         if self._stepper is None:
             parts = self.kernel, self.model, self.beta, self.streams
             self._stepper = stepper_from(state, *parts, self.compiled)
@@ -188,8 +192,12 @@ class NegativeChains:
             acceptance += info.acceptance.mean()
             if info.swap is not None:
                 swaps.append(info.swap.probability.mean())
+                by_rung.setdefault("swap_rate", []).append(info.swap.probability.flatten(1).mean(1))
+            if info.rungs is not None:
+                by_rung.setdefault("acceptance", []).append(info.rungs.flatten(1).mean(1))
         self.state = state
         self.swap_rate = torch.stack(swaps).mean() if swaps else None
+        self.by_rung = {name: torch.stack(each).mean(0) for name, each in sorted(by_rung.items())}
         return self.kernel.draws(state), acceptance / steps
 
     def _take(self, hyperparameters: Mapping[str, Any]) -> None:

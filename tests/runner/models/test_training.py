@@ -18,6 +18,7 @@ from runner.execution.errors import RunError
 from runner.execution.live import Point, heard_by
 from runner.files.checkpoint import UnusableCheckpointError, load_checkpoint, save_checkpoint
 from runner.models.training import Training, TrainingError, TrainingImages
+from runner.models.training.history import TrainingHistory
 from samplers import AB, DMALA, Gibbs, Info, Kernel, ParallelTempering, RBMGibbs, State, Tunable
 from samplers.pilot_run import PilotRun, Steps
 from samplers.tuning.step_size_tuning import StepSizeTuning
@@ -539,6 +540,36 @@ def test_the_history_is_bounded_and_its_means_are_those_of_the_iterations() -> N
     with torch.no_grad():
         parts = [few.target.log_prob(part.double()).mean() for part in (halves(), held_out)]
     assert few.history.records[-1]["values"]["free_energy_gap"] == pytest.approx(float(parts[0] - parts[1]))
+
+
+def test_rates_by_rung_are_means_of_the_iterations_since_the_last_record() -> None:
+    every, few = (training(pt(), settings(iterations=12), records=records) for records in (12, 3))
+    for run in (every, few):
+        run.advance(12)
+    for place, record in enumerate(few.history.records):
+        between = every.history.records[4 * place : 4 * place + 4]
+        for name, length in (("acceptance", 3), ("swap_rate", 2)):
+            each = torch.tensor([one["rungs"][name] for one in between], dtype=torch.float64)
+            assert record["rungs"][name] == pytest.approx(each.mean(0).tolist(), rel=1e-12)
+            assert len(record["rungs"][name]) == length
+        assert record["rungs"]["acceptance"][0] == pytest.approx(record["values"]["acceptance"], rel=1e-12)
+        swaps = sum(record["rungs"]["swap_rate"]) / 2
+        assert swaps == pytest.approx(record["values"]["swap_rate"], rel=1e-12)
+        assert record["rungs"]["acceptance"][0] != record["rungs"]["acceptance"][2]
+    alone = training(DMALA(0.3), settings(iterations=2))
+    alone.advance(2)
+    assert "rungs" not in alone.history.records[-1]
+
+
+def test_rates_by_rung_begin_anew_with_a_ladder_of_another_length() -> None:
+    history = TrainingHistory(4, 1, torch.device("cpu"))
+    for rates in ([0.9, 0.1], [0.2, 0.4, 0.6], [0.4, 0.4, 0.8]):
+        history.add({"loss": torch.zeros(())}, {"acceptance": torch.tensor(rates)})
+    history.record(3, 3, 1.0, {})
+    assert history.records[0]["rungs"]["acceptance"] == pytest.approx([0.3, 0.4, 0.7])
+    history.add({"loss": torch.zeros(())})
+    history.record(4, 4, 1.0, {})
+    assert "rungs" not in history.records[1]
 
 
 def test_no_more_iterations_than_asked_for_and_replicas_count_as_evaluations() -> None:

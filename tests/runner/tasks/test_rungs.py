@@ -63,9 +63,18 @@ def test_rates_by_rung_equal_the_loops() -> None:
     assert rates_by_rung(context(target, 1, 1), 0) is None
 
 
-def test_the_page_of_a_run_shows_its_own_rates(call: Call) -> None:
+SAMPLING = ("target=bernoulli4", "task.steps=40", "task.chains=3")
+LEARNING = (
+    *("task=learn", "target=rbm", "target.dataset=digits", "target.n_hidden=4", "task.iterations=7"),
+    *("task.cd_steps=3", "task.chains=6", "task.ais.temperatures=10", "task.ais.chains=5"),
+    *("task.ais.draw_steps=3", "dtype=float64"),
+)
+
+
+@pytest.mark.parametrize("work", [SAMPLING, LEARNING], ids=["sample", "learn"])
+def test_the_page_of_a_run_shows_its_own_rates(call: Call, work: tuple[str, ...]) -> None:
     ladder = ("sampler=pt_dmala", "sampler.ladder=[1,0.5,0]", "sampler.step_size=[1,2,4]")
-    assert call("target=bernoulli4", *ladder, "task.steps=40", "task.chains=3").status == 0
+    assert call(*work, *ladder).status == 0
     found = summary()
     rates, metrics = found["rungs"], found["metrics"]
     assert rates["acceptance"][0] == pytest.approx(metrics["acceptance"], rel=1e-12)
