@@ -18,8 +18,10 @@ from targets.models.row_blocks import RowBlock, row_blocks
 
 CHUNK = {"cpu": 1_200_000, "cuda": 2**25}
 """Number of hidden activations in memory at a time: on a CPU the size of its cache, on a GPU 128 MB."""
-ROWS = 1024
+ROWS = {"cpu": 1024, "cuda": 512}
 """Minimum number of rows in a chunk, if there are as many; several networks share a chunk if they fit."""
+FEW = 1000
+"""Hidden units of a group of networks below which looking for constant columns takes longer than it saves."""
 
 
 class Networks(NamedTuple):
@@ -43,7 +45,8 @@ def log_odds(theta: Tensor, n_hidden: int, inputs: Tensor, work: Tensor | None) 
     Args:
         theta: states of the networks, ``(networks, d)``.
         inputs: rows as columns, with a 1 for the bias, ``(features + 1, rows)``.
-        work: memory for a chunk, which grows to the size of the first one; None to allocate.
+        work: memory for a chunk, which grows to the size of the first one; None where autograd is to
+            differentiate, which needs all activations.
     """
     found = []
     for group, blocks in _groups(len(theta), n_hidden, inputs, whole=work is None):
@@ -103,15 +106,20 @@ def _sums(
         to_bias += slope.sum((1, 2))
         to_output += torch.bmm(slope, hidden.mT).squeeze(1)
         slopes = _sigmoid_backward(slope, hidden).flatten(0, 1)
-        by_onednn = onednn.serves(len(block.inputs) * slopes.numel(), block.inputs, slopes)
-        block.add_to(to_weights, (onednn.product if by_onednn else torch.mm)(block.inputs, slopes.T))
+        if onednn.serves(len(block.inputs) * slopes.numel(), block.inputs, slopes):
+            block.add_to(to_weights, onednn.product(block.inputs, slopes.T))
+        elif block.kept is None:
+            to_weights.addmm_(block.inputs, slopes.T)
+        else:
+            block.add_to(to_weights, torch.mm(block.inputs, slopes.T))
     return to_weights.view(-1, count, units).transpose(0, 1), to_output, to_bias
 
 
 def chunks(networks: int, units: int, inputs: Tensor) -> Iterator[tuple[slice, list[slice]]]:
     """Groups of networks that are computed together, each with the slices of rows that it loops over."""
-    rows, most = inputs.shape[1], CHUNK.get(inputs.device.type, CHUNK["cpu"]) // units
-    together = min(networks, max(1, most // min(ROWS, rows)))
+    device = inputs.device.type if inputs.device.type in CHUNK else "cpu"
+    rows, most = inputs.shape[1], CHUNK[device] // units
+    together = min(networks, max(1, most // min(ROWS[device], rows)))
     # A matrix product with a number of rows that is not a multiple of 16 takes a third longer.
     count = -(-rows // max(1, most // together))
     size = 16 * -(-rows // (16 * count))
@@ -126,13 +134,15 @@ def _groups(
     """The groups of `chunks`, all with the same blocks of rows."""
     blocks: list[RowBlock] = []
     for group, slices in chunks(networks, units, inputs):
-        blocks = blocks or row_blocks(inputs, slices, whole=whole)
+        if not blocks:
+            few = (group.stop - group.start) * units < FEW
+            blocks = row_blocks(inputs, slices, whole=whole or few)
         yield group, blocks
 
 
 def _hidden(networks: Networks, block: RowBlock, work: Tensor | None) -> Tensor:
     """sigmoid(2 (W x + b)) of each network, ``(networks, n_hidden, rows)``: one product for all of them."""
-    weights, inputs = block.weights(networks.doubled.flatten(0, 1)), block.inputs
+    weights, inputs = block.weights_kept(networks.doubled.flatten(0, 1)), block.inputs
     (count, units), rows = networks.output.shape, inputs.shape[1]
     if onednn.serves(weights.numel() * rows, weights, inputs):
         return onednn.product(weights, inputs, function="sigmoid").view(count, units, rows)

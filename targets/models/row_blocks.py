@@ -29,15 +29,15 @@ class RowBlock(NamedTuple):
     kept: Tensor | None
     constant: Tensor
 
-    def weights(self, networks: Tensor) -> Tensor:
-        """Weights of the columns kept ``(units, kept)``, from those of all columns ``(units, features + 1)``.
+    def weights_kept(self, weights: Tensor) -> Tensor:
+        """Weights of the columns kept ``(units, kept)``, of those of all columns ``(units, features + 1)``.
 
         The bias includes what the constant columns add.
         """
         if self.kept is None:
-            return networks
-        found = networks.index_select(1, self.kept)
-        found[:, -1] += networks @ self.constant
+            return weights
+        found = weights.index_select(1, self.kept)
+        found[:, -1] += weights @ self.constant
         return found
 
     def add_to(self, total: Tensor, products: Tensor) -> None:
@@ -62,12 +62,13 @@ def row_blocks(inputs: Tensor, slices: list[slice], *, whole: bool) -> list[RowB
     if whole or inputs.device.type != "cpu":
         nothing = inputs.new_zeros(len(inputs))
         return [RowBlock(at, inputs[:, at], None, nothing) for at in slices]
-    return [_block(inputs[:, at], at) for at in slices]
+    return [_without_constants(inputs[:, at], at) for at in slices]
 
 
-def _block(inputs: Tensor, at: slice) -> RowBlock:
+def _without_constants(inputs: Tensor, at: slice) -> RowBlock:
     varies = inputs.amax(1) != inputs.amin(1)
     varies[-1] = True
+    # By NumPy: the numbers are on the host, and tests refuse torch's nonzero, which on a GPU waits for it.
     kept, constant = torch.from_numpy(np.flatnonzero(varies.numpy())), inputs[:, 0].masked_fill(varies, 0.0)
     if len(kept) == len(inputs):
         return RowBlock(at, inputs, None, constant)

@@ -69,7 +69,7 @@ def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch, chunk: int, rows
     theta = states(target, 9)
     expected = (*target.log_prob_and_grad(theta), target.logits(theta, "test"))
     monkeypatch.setattr(network_passes, "CHUNK", {"cpu": chunk})
-    monkeypatch.setattr(network_passes, "ROWS", rows)
+    monkeypatch.setattr(network_passes, "ROWS", {"cpu": rows})
     found = (*target.log_prob_and_grad(theta), target.logits(theta, "test"))
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, atol=1e-11, rtol=1e-12)
