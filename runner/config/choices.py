@@ -53,6 +53,10 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
         values = values_of(override, Transformer.str)
+        if not values and isinstance(override.value(), Glob):
+            raise UserError(
+                f"'{override.input_line}' fits nothing; a pattern chooses among the names of a group."
+            )
         if not values:
             raise UserError(f"'{override.input_line}' is a sweep over nothing.")
         if key == "seed" and not any(value.startswith("[") for value in values):

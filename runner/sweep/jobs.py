@@ -19,6 +19,7 @@ from runner.config.choices import check_number, choices_of
 from runner.config.compose import compose_by_groups, one_sentence_errors
 from runner.config.experiments.plans import Plan, every_combination, experiment_plans, seeds_by_job
 from runner.config.experiments.same_jobs import same_jobs
+from runner.config.experiments.sweep_block import LABEL
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.output_root import check_one_folder
@@ -145,6 +146,8 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
     experiment = f"+{EXPERIMENT}"
     if multirun and len(choices.get(experiment, [])) > 1:
         raise UserError(f"One experiment at a time, '{', '.join(choices[experiment])}' was given.")
+    if LABEL in choices and not (multirun and experiment in choices):
+        raise UserError(f"{LABEL} chooses rows of an experiment, as in -m {experiment}=NAME {LABEL}=LABEL.")
     if multirun and experiment in choices:
         names.check(choices[experiment])
         plans = experiment_plans(choices, names)

@@ -23,12 +23,13 @@ from typing import Any
 from omegaconf import DictConfig
 
 from runner.config.choices import Choices, check_number
+from runner.config.experiments.chosen_rows import chosen_rows
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.override_meaning import meaning, read, written
 from runner.config.experiments.sweep_block import LABEL, OF_A_ROW, check_block
 from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.config.values import seeds_of, seeds_per_job
-from runner.execution.errors import UserError, listed, nearest
+from runner.execution.errors import UserError, listed
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ def every_combination(choices: Choices) -> Iterator[tuple[str, ...]]:
 def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     """Grid x rows of the experiment in `choices`, under the other overrides, at each scale that is given.
 
-    What the user gives of a key of the grid replaces it; of a key of the rows, ``row`` among them, it chooses
-    among them.
+    What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them, as
+    ``row`` does by their labels.
 
     Raises:
         UserError: if the experiment has no sweep, its file or its sweep has a mistake, no row is left, or
@@ -87,38 +88,26 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
         raise UserError(f"The experiment {name} has no sweep.rows to run.")
     check_block(name, composed, names)
     user = _as_named({key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}, block)
-    choosing = {key for row in block["rows"] for key in row} & set(user)
-    _check_labels(name, block["rows"], user)
+    labels = user.pop(LABEL, [])
+    rows = chosen_rows(name, block["rows"], labels)
+    choosing = {key for row in rows for key in row if key not in OF_A_ROW} & set(user)
     plans: list[Plan] = []
     for scale, given in _scales(user, composed):
-        plans += _plans_at(experiment, block, scale, given, choosing)
+        plans += _plans_at(experiment, {**block, "rows": rows}, scale, given, choosing)
     if not plans:
-        raise _no_row(name, block["rows"], {key: user[key] for key in sorted(choosing)})
+        which = f"The {'chosen ' if labels else ''}rows of the experiment {name}"
+        raise _no_row(which, rows, {key: user[key] for key in sorted(choosing)})
     return plans
 
 
-def _check_labels(experiment: str, rows: Sequence[Mapping[str, Any]], user: Choices) -> None:
-    labels = [str(row[LABEL]) for row in rows]
-    for line in user.get(LABEL, []):
-        label = str(read(line)[1])
-        if label not in labels:
-            hint = nearest(label, labels) or "."
-            raise UserError(
-                f"No row of the experiment {experiment} is '{label}'{hint} Allowed: {listed(labels)}."
-            )
-
-
-def _no_row(experiment: str, rows: Sequence[Mapping[str, Any]], given: Choices) -> UserError:
+def _no_row(which: str, rows: Sequence[Mapping[str, Any]], given: Choices) -> UserError:
     """The refusal of what no row has: the first key of which none has a value, or the keys together."""
     for key, lines in given.items():
         of_rows = [line for row in rows if key in row for line in _as_choices({key: row[key]})[key]]
         if not set(map(meaning, lines)) & set(map(meaning, of_rows)):
             allowed = listed({line.partition("=")[2] for line in of_rows})
-            return UserError(
-                f"No row of the experiment {experiment} has {_together(lines)}; allowed: {allowed}."
-            )
-    together = " and ".join(_together(lines) for lines in given.values())
-    return UserError(f"No row of the experiment {experiment} has {together}.")
+            return UserError(f"{which} have no {_together(lines)}; allowed: {allowed}.")
+    return UserError(f"{which} have no {' and '.join(map(_together, given.values()))} together.")
 
 
 def _together(lines: Sequence[str]) -> str:
@@ -139,7 +128,7 @@ def _plans_at(
     given = {key: set(map(meaning, user[key])) for key in choosing}
     plans: list[Plan] = []
     for row in block["rows"]:
-        own = _as_choices({key: value for key, value in row.items() if key == LABEL or key not in OF_A_ROW})
+        own = _as_choices({key: value for key, value in row.items() if key not in OF_A_ROW})
         seeds = {**(block.get("seeds") or {}), **(row.get("seeds") or {})}.get(scale)
         chosen = {
             key: [line for line in lines if key not in user or meaning(line) in given[key]]
@@ -149,7 +138,6 @@ def _plans_at(
             continue
         others = {key: lines for key, lines in user.items() if key not in own}
         all_of_row = {**fixed, **grid, **others, **chosen}
-        del all_of_row[LABEL]
         check_number(len(plans) + math.prod(map(len, all_of_row.values())))
         for lines in every_combination(all_of_row):
             cell = {key: value for key, value in map(read, lines) if key in grid}

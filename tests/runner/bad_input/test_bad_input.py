@@ -40,16 +40,28 @@ COMMANDS = [
     ("sampler.ladder=[1,", "Cannot read the override 'sampler.ladder=[1,'"),
     (
         "-m +experiment=edlp_table2 sampler=pas",
-        "No row of the experiment edlp_table2 has sampler=pas; allowed: dmala, dula, edmala, edmala_glu,",
+        "The rows of the experiment edlp_table2 have no sampler=pas; allowed: dmala, dula, edmala,",
     ),
     (
         "-m +experiment=edlp_table2 row=DULA sampler=gwg",
-        "No row of the experiment edlp_table2 has row=DULA and sampler=gwg.",
+        "The chosen rows of the experiment edlp_table2 have no sampler=gwg; allowed: dula.",
     ),
     (
         "-m +experiment=edlp_table2 row=GWG,Gibs",
-        "No row of the experiment edlp_table2 is 'Gibs'; did you mean 'Gibbs'? Allowed: DMALA, DULA,",
+        "Unknown row of the experiment edlp_table2 'Gibs'; did you mean 'Gibbs'? Allowed: DMALA, DULA,",
     ),
+    (
+        "-m +experiment=pt_table1 row=DMALAx",
+        "pt_table1 'DMALAx'; did you mean 'DMALA'? Allowed: \"ACS, step 3672\", \"DMALA, step 0.15\", ",
+    ),
+    ("-m +experiment=edlp_figure11 seeds=3", "Unknown key 'seeds'; did you mean 'seed'?"),
+    ("-m +experiment=pt_table1 row=glob(PT*)", "'row=glob(PT*)' fits nothing; a pattern chooses among"),
+    (
+        "-m sampler=glob(xy*)",
+        "'sampler=glob(xy*)' fits nothing; a pattern chooses among the names of a group.",
+    ),
+    ("-m target=mog row=DULA", "row chooses rows of an experiment, as in -m +experiment=NAME row=LABEL."),
+    ("+experiment=pt_table1 row=DMALA", "row chooses rows of an experiment, as in -m +experiment=NAME row="),
 ]
 
 NAMES = [

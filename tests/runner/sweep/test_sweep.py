@@ -12,6 +12,7 @@ import pytest
 
 from runner import table
 from runner.config.choices import LARGEST_BATCH
+from runner.config.experiments.chosen_rows import chosen_rows
 from runner.execution.errors import UserError
 from runner.execution.reached import Reached
 from runner.files.locks import Lock
@@ -100,6 +101,33 @@ def test_an_experiment_is_grid_times_rows(tiny: str) -> None:
 )
 def test_a_users_choice_narrows_an_experiment(tiny: str, given: str, number: int) -> None:
     assert len(experiment_jobs("tiny", [tiny, given])) == number
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [
+        ("1", "1"),
+        ("'1'", "1"),
+        ("0.50", "0.50"),
+        ("'0.50'", "0.50"),
+        ("1e-3", "1e-3"),
+        ("true", "true"),
+        ("'true'", "true"),
+        ("null", "null"),
+        ("'[a]'", "[a]"),
+        ("'DMALA, K = 4'", "DMALA, K = 4"),
+        ('"DMALA, K = 4"', "DMALA, K = 4"),
+    ],
+)
+def test_a_label_is_taken_as_it_is_written(given: str, label: str) -> None:
+    labels = [1, "0.50", "1e-3", "true", "null", "[a]", "DMALA, K = 4", "0.5"]
+    rows = [{"row": each, "place": place} for place, each in enumerate(labels)]
+    assert [str(row["row"]) for row in chosen_rows("mine", rows, [f"row={given}"])] == [label]
+    both = chosen_rows("mine", rows, ["row=0.5", f"row={given}"])
+    assert [str(row["row"]) for row in both] == [label, "0.5"]
+    with pytest.raises(UserError, match="Unknown row of the experiment mine 'none'"):
+        chosen_rows("mine", rows, [f"row={given}", "row=none"])
+    assert chosen_rows("mine", rows, []) == rows
 
 
 @pytest.mark.parametrize("sign", ["", "++"])
