@@ -34,7 +34,7 @@ from pathlib import Path
 
 from runner.execution.errors import UserError, nearest, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
-from runner.verdicts.readings.families import NAMED, OF_FAMILY, Family, Pair
+from runner.verdicts.readings.families import OF_FAMILY, Family, Pair, difference, named
 from runner.verdicts.readings.labels import HALVES, listed_labels
 from runner.verdicts.readings.recorded_files import is_bench, read_bench, read_table
 from runner.verdicts.readings.recorded_numbers import (
@@ -76,30 +76,35 @@ class Sources:
         self._others: dict[str, RecordedNumbers] = {}
         self._families: dict[str, Family] = {}
 
-    def name_families(self, text: str) -> None:
-        """Takes the tests that the reading `text` corrects together.
+    def read_families(self, text: str) -> None:
+        """Reads which tests the reading `text` corrects together.
 
         Raises:
-            UserError: if what it names is no test.
+            UserError: for a comment of another form, and where it names what is no test.
         """
         pairs: dict[str, list[Pair]] = {}
-        for name, source in NAMED.findall(text):
-            parts = [part.strip() for part in BAR.split(source)]
-            if len(parts) != 3:
-                raise UserError(f"{self.where}: the tests {name} must be {self._form}, '{source}' was given.")
-            pairs.setdefault(name, []).extend(self._tested(name, parts))
+        try:
+            for name, source in named(text):
+                pairs.setdefault(name, []).extend(self._tested(name, source))
+        except ValueError as error:
+            raise UserError(f"{self.where}: {error}.") from error
         self._families = {name: Family(of_name) for name, of_name in pairs.items()}
 
-    def _tested(self, name: str, parts: Sequence[str]) -> Iterator[Pair]:
+    def _tested(self, name: str, source: str) -> list[Pair]:
+        parts = [part.strip() for part in BAR.split(source)]
+        if len(parts) != 3:
+            raise UserError(f"{self.where}: the tests '{name}' must be {self._form}, '{source}' was given.")
+        tested = []
         for place, of_all in self._places(parts):
             pair = self._pair(place)
-            if (
-                pair is not None
-                and pair[0][0].difference(pair[0][1], pair[1][1], "p_value", pair[1][0]) is not None
-            ):
-                yield pair
+            if pair is not None and difference(pair, "p_value") is not None:
+                tested.append(pair)
             elif not of_all:
-                raise UserError(f"{self.where}: of the tests {name} '{' | '.join(place)}' is none.")
+                asked = " | ".join(place)
+                raise UserError(f"{self.where}: '{asked}' of the tests '{name}' has no p-value.")
+        if not tested:
+            raise UserError(f"{self.where}: there are no tests '{source}', which '{name}' names.")
+        return tested
 
     def written(self, source: str, like: str) -> str:
         """The number that `source` names, with the sign of minus and as many decimals as `like`.
@@ -107,7 +112,7 @@ class Sources:
         Raises:
             UserError: if `source` has another form, or names what is not there.
         """
-        parts = [part.strip() for part in BAR.split(source)]
+        parts = [" ".join(part.split()) for part in BAR.split(source)]
         if not 3 <= len(parts) <= 5:
             raise UserError(f"{self.where}: a source must be {self._form}, '{source}' was given.")
         what, which = parts[3] if len(parts) > 3 else MEAN, parts[4] if len(parts) > 4 else None
@@ -144,7 +149,10 @@ class Sources:
             if value is not None:
                 yield value
             elif not of_all:
-                asked = " | ".join([*place, *([] if what == MEAN else [what])])
+                asked, of_family = " | ".join(place), OF_FAMILY.fullmatch(what)
+                if of_family is not None:
+                    raise UserError(f"{self.where}: '{asked}' is not among the tests '{of_family[2]}'.")
+                asked += "" if what == MEAN else f" | {what}"
                 raise UserError(f"{self.where}: the record has no number '{asked}'.")
 
     def _places(self, parts: Sequence[str]) -> Iterator[tuple[list[str], bool]]:

@@ -58,7 +58,7 @@ def filled(folder: Path) -> str:
     """
     sources = Sources(folder, f"{folder.name}/{READING}")
     text = (folder / READING).read_text(encoding="utf-8")
-    sources.name_families(text)
+    sources.read_families(text)
     return TAGGED.sub(lambda found: f"{sources.written(found[2], found[1])}<!-- {found[2]} -->", text)
 
 

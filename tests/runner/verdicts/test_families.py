@@ -35,7 +35,7 @@ def single(one: str, other: str) -> float:
 
 def test_p_values_are_adjusted_by_holms_steps(sources: Sources) -> None:
     """The smallest of three is tripled, the next one doubled; the largest is no smaller than this."""
-    sources.name_families("<!-- tests: all = B - A; C - A; C - B | near | tv -->")
+    sources.read_families("<!-- tests: all = B - A; C - A; C - B | near | tv -->")
     pairs = sorted(("BA", "CA", "CB"), key=lambda pair: single(*pair))
     expected, largest = {}, 0.0
     for pair, times in zip(pairs, (3, 2, 1), strict=True):
@@ -51,7 +51,7 @@ def test_p_values_are_adjusted_by_holms_steps(sources: Sources) -> None:
 
 
 def test_what_would_have_been_found_is_at_the_corrected_level(sources: Sources) -> None:
-    sources.name_families("<!-- tests: all = B - A; C - A | near; far | tv -->")
+    sources.read_families("<!-- tests: all = B - A; C - A | near; far | tv -->")
     of_one, of_four = (
         detectable_difference(dict(enumerate(ROWS["B"])), dict(enumerate(ROWS["A"])), tests=tests) or 0.0
         for tests in (1, 4)
@@ -63,7 +63,7 @@ def test_what_would_have_been_found_is_at_the_corrected_level(sources: Sources) 
 
 
 def test_tests_against_another_record_are_welchs(sources: Sources) -> None:
-    sources.name_families("<!-- tests: both = A - D @ other_quick; B - D @ other_quick | near | tv -->")
+    sources.read_families("<!-- tests: both = A - D @ other_quick; B - D @ other_quick | near | tv -->")
     p_values = {row: float(stats.ttest_ind(ROWS[row], OTHER, equal_var=False).pvalue) for row in "AB"}
     first = min("AB", key=lambda row: p_values[row])
     found = number(sources, f"{first} - D @ other_quick | near | tv | p_value of both")
@@ -82,12 +82,13 @@ def test_tests_against_another_record_are_welchs(sources: Sources) -> None:
         ("<!-- tests: all = B - A; A - B | near | tv -->", 1),
         ("<!-- tests: all = * - A | * | tv -->", 4),
         ("<!-- tests: all = B - A | near | tv --> and\n<!-- tests: all = C - A |\nnear | tv -->", 2),
+        ("p = 3 <!-- tests:\n  all = B - A;\nC - A | near;\nfar | tv -->, q = 4 -->", 4),
         (r"<!-- tests: all = B - A \| near; far \| tv -->", 2),
     ],
 )
 def test_a_test_counts_once(sources: Sources, text: str, tests: int) -> None:
     """The other order is the same test, a ``*`` leaves out what is none, and comments of one name add up."""
-    sources.name_families(text)
+    sources.read_families(text)
     expected = detectable_difference(dict(enumerate(ROWS["B"])), dict(enumerate(ROWS["A"])), tests=tests)
     assert number(sources, "B - A | near | tv | found of all") == pytest.approx(
         (expected or 0.0) / 10, abs=6e-7
@@ -100,21 +101,37 @@ ONE = "all = B - A | near | tv"
 @pytest.mark.parametrize(
     ("text", "source", "said"),
     [
-        ("all = B - A | near", "", "the tests all must be row | column | metric, 'B - A | near' was given."),
-        ("all = B | near | tv", "", "of the tests all 'B | near | tv' is none."),
-        ("all = B - E | near | tv", "", "of the tests all 'B - E | near | tv' is none."),
-        ("all = B - D | near | tv", "", "of the tests all 'B - D | near | tv' is none."),
+        (
+            "all = B - A | near",
+            "",
+            "the tests 'all' must be row | column | metric, 'B - A | near' was given.",
+        ),
+        ("all = B | near | tv", "", "'B | near | tv' of the tests 'all' has no p-value."),
+        ("all = B - E | near | tv", "", "'B - E | near | tv' of the tests 'all' has no p-value."),
+        ("all = B - D | near | tv", "", "'B - D | near | tv' of the tests 'all' has no p-value."),
+        ("all = Z* - A | near | tv", "", "there are no tests 'Z* - A | near | tv', which 'all' names."),
+        (
+            "all: B - A | near | tv",
+            "",
+            "tests must be named as in 'tests: NAME = A - B | column | metric', 'te",
+        ),
         (ONE, "B - A | near | tv | p_value of al", "no tests are named 'al'; did you mean 'all'?"),
-        (ONE, "C - A | near | tv | p_value of all", "the record has no number 'C - A | near"),
-        (ONE, "B | near | tv | found of all", "the record has no number 'B | near | tv"),
+        (ONE, "C - A | near | tv | p_value of all", "'C - A | near | tv' is not among the tests 'all'."),
+        (ONE, "B | near | tv | found of all", "'B | near | tv' is not among the tests 'all'."),
         (ONE, "B - A | near | tv | margin of all", "the fourth part of a source must be mean"),
     ],
 )
 def test_what_is_no_test_is_named(sources: Sources, text: str, source: str, said: str) -> None:
     def read() -> None:
-        sources.name_families(f"<!-- tests: {text} -->")
+        sources.read_families(f"<!-- tests: {text} -->")
         sources.written(source, "0.0")
 
     with pytest.raises(UserError) as told:
         read()
     assert str(told.value).startswith(f"the reading: {said}")
+
+
+def test_a_star_in_a_source_leaves_out_what_is_not_among_the_tests(sources: Sources) -> None:
+    sources.read_families("<!-- tests: all = B - A | * | tv -->")
+    found = number(sources, "* - A | * | tv | p_value of all | largest")
+    assert found == pytest.approx(min(1.0, 2 * single("B", "A")), abs=6e-7)
