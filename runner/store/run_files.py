@@ -64,7 +64,8 @@ class RunResult:
         axes: leading axes of the kernel.
         notes: footnotes to the numbers, such as that a data set is a subset.
         model: the file of the model that was sampled, learned or evaluated.
-        rungs: what a ladder did by rung, see `metrics.mixing.swaps.rates_by_rung`.
+        rungs: what a ladder did by rung, see `metrics.mixing.swaps.rates_by_rung`; where a model is learned,
+            in the iterations of the training's last record.
         tuning: what the tuning of the sampler was, see `runner.problem.tuning_cache.tuned`; None without one.
         files: further files of the run, content by name.
     """

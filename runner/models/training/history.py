@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import Tensor
-
-NOTHING: Mapping[str, Tensor] = MappingProxyType({})
 
 
 class TrainingHistory:
@@ -19,7 +16,7 @@ class TrainingHistory:
     A record holds ``iteration``, ``evaluations`` and ``seconds`` so far, and ``values``: means over the
     iterations since the last record of the values given to `add`, and the values given to `record`. Where
     there is a ladder it holds ``rungs``, too: the means by rung, cold first, of iterations with the present
-    number of rungs.
+    number of rungs; not in the first record after a checkpoint of a version that kept no such means.
 
     Args:
         iterations: of the whole training.
@@ -34,13 +31,14 @@ class TrainingHistory:
         self._sums: dict[str, Tensor] = {}
         self._count, self._device = 0, device
         self._by_rung: dict[str, tuple[Tensor, int]] = {}
+        self._without_rungs = False
 
     @property
     def last_iteration(self) -> int:
         """Of the last record; 0 before the first."""
         return int(self.records[-1]["iteration"]) if self.records else 0
 
-    def add(self, values: Mapping[str, Tensor], by_rung: Mapping[str, Tensor] = NOTHING) -> None:
+    def add(self, values: Mapping[str, Tensor], by_rung: Mapping[str, Tensor] | None = None) -> None:
         """Adds one iteration's scalars, always with the same names, without leaving the device.
 
         Args:
@@ -49,18 +47,20 @@ class TrainingHistory:
         for name, value in values.items():
             self._sums[name] = self._sums.get(name, 0.0) + value.double()
         self._count += 1
-        for name, each in by_rung.items():
-            total, count = self._by_rung.get(name, (each, 0))
-            same = count > 0 and total.shape == each.shape  # a pilot may find a ladder of another length
-            self._by_rung[name] = (total + each.double(), count + 1) if same else (each.double(), 1)
+        for name, each in (by_rung or {}).items():
+            total, count = self._by_rung.get(name, (torch.zeros_like(each, dtype=torch.float64), 0))
+            if total.shape != each.shape:  # a pilot found a ladder of another length
+                total, count = torch.zeros_like(each, dtype=torch.float64), 0
+            self._by_rung[name] = total + each, count + 1
 
     def record(self, iteration: int, evaluations: int, seconds: float, also: Mapping[str, float]) -> None:
         """Appends a record of the means since the last record and of the current values `also`."""
         values = {name: float(total) / self._count for name, total in self._sums.items()}
         record = {"iteration": iteration, "evaluations": evaluations, "seconds": seconds}
-        rungs = {name: (total / count).tolist() for name, (total, count) in self._by_rung.items()}
+        by_rung = {} if self._without_rungs else self._by_rung
+        rungs = {name: (total / count).tolist() for name, (total, count) in by_rung.items()}
         self.records.append({**record, "values": {**values, **also}, **({"rungs": rungs} if rungs else {})})
-        self._sums, self._count, self._by_rung = {}, 0, {}
+        self._sums, self._count, self._by_rung, self._without_rungs = {}, 0, {}, False
 
     def state_dict(self) -> dict[str, Any]:
         """A copy of the records and of the current sums."""
@@ -78,5 +78,6 @@ class TrainingHistory:
         self._count = int(saved["count"])
         self._by_rung = {
             name: (total.to(self._device, copy=True), int(count))
-            for name, (total, count) in saved.get("rungs", {}).items()  # none in checkpoints from before
+            for name, (total, count) in saved.get("rungs", {}).items()
         }
+        self._without_rungs = "rungs" not in saved and self._count > 0

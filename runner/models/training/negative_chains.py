@@ -44,8 +44,8 @@ class NegativeChains:
         state: current state of the chains, batch ``(*kernel.axes, 1, chains)``; None before the first step.
         swap_rate: mean Metropolis probability of a swap between neighbours, over pairs, chains and steps of
             the last call; None for a kernel without swaps.
-        by_rung: of the last call, too, ``acceptance`` of the moves on each rung ``(K,)`` and ``swap_rate`` of
-            each with the next ``(K - 1,)``; what the kernel does not tell is not there.
+        by_rung: of the last call, too, means over chains and steps: ``acceptance`` of the moves on each rung
+            ``(K,)``, and ``swap_rate`` of each rung with the next ``(K - 1,)``. Empty without a ladder.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
         pilot: the tuning that goes on; None where none does.
     """
@@ -197,7 +197,7 @@ class NegativeChains:
                 by_rung.setdefault("acceptance", []).append(info.rungs.flatten(1).mean(1))
         self.state = state
         self.swap_rate = torch.stack(swaps).mean() if swaps else None
-        self.by_rung = {name: torch.stack(each).mean(0) for name, each in sorted(by_rung.items())}
+        self.by_rung = {name: torch.stack(each).mean(0) for name, each in by_rung.items()}
         return self.kernel.draws(state), acceptance / steps
 
     def _take(self, hyperparameters: Mapping[str, Any]) -> None:

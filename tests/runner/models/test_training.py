@@ -572,6 +572,18 @@ def test_rates_by_rung_begin_anew_with_a_ladder_of_another_length() -> None:
     assert "rungs" not in history.records[1]
 
 
+def test_a_record_that_an_older_version_began_has_no_rates_by_rung() -> None:
+    """They would be of a part of its iterations."""
+    run = training(pt(), settings(iterations=12), records=3)
+    run.advance(2)
+    saved = run.state_dict()
+    del saved["history"]["rungs"]
+    taken_up = training(pt(), settings(iterations=12), records=3)
+    taken_up.load_state_dict(saved)
+    taken_up.advance(12)
+    assert ["rungs" in record for record in taken_up.history.records] == [False, True, True]
+
+
 def test_no_more_iterations_than_asked_for_and_replicas_count_as_evaluations() -> None:
     run = training(pt())
     run.advance(10**6)
