@@ -8,6 +8,7 @@ from runner.config.experiments.changing_overrides import GROUPS, changing_overri
 
 NEUTRAL = (
     "seed",
+    "row",
     "compile",
     "device",
     "threads",

@@ -34,6 +34,7 @@ def overridden(folder: Path, *overrides: str, **changes: str) -> None:
         ),
         (["sampler=dmala", "seed=0,1", "compile=true", "device=cuda", "scale.name=paper-dmala"], {}),
         (["target.components=8", "streams=independent", "threads=2"], {}),
+        (["row=DMALA,ACS"], {}),
         (["data.root=/somewhere/else", "data.verify=false", "scale.seeds=3"], {}),
         (["sampler=gone"], {"budget": "recorded with sampler=gone"}),
         ([], {}),
