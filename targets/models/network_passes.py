@@ -20,8 +20,11 @@ CHUNK = {"cpu": 1_200_000, "cuda": 2**25}
 """Number of hidden activations in memory at a time: on a CPU the size of its cache, on a GPU 128 MB."""
 ROWS = {"cpu": 1024, "cuda": 512}
 """Minimum number of rows in a chunk, if there are as many; several networks share a chunk if they fit."""
-FEW = 1000
-"""Hidden units of a group of networks below which looking for constant columns takes longer than it saves."""
+FEW = 50
+"""Hidden units of a group of networks below which looking for constant columns takes longer than it saves.
+
+Measured on the 88 columns of Adult; on the 13 of COMPAS the search takes 2 to 10 % at any number.
+"""
 
 
 class Networks(NamedTuple):
