@@ -19,7 +19,7 @@ from runner.execution.errors import UserError, one_sentence
 from runner.models.architectures import architecture, architecture_name, remember_arguments
 from runner.models.identity import NOT_LEARNED, tuning_effort, tuning_identity
 from runner.models.training import TrainingSettings, ValidationSettings
-from runner.models.training.negative_chains import check_draws
+from runner.models.training.draws_check import check_draws
 from runner.models.training_settings import SETTINGS, essential, training_settings
 from runner.store.short_hash import SCHEMA, short_hash
 from samplers.kernel import Kernel

@@ -16,7 +16,7 @@ from runner.files.tensor_files import UnreadableTensorsError, read_tensors
 from runner.models.learned_target import trained
 from runner.models.recipe import data_of, recipe_of, untrained
 from runner.models.trained_model import SAMPLES_FILE, TrainedModel
-from runner.models.training.negative_chains import check_draws
+from runner.models.training.draws_check import check_draws
 from runner.problem.build import build_kernel, label
 from runner.store.arrays.array_files import DRAWS, IMAGES, MOST, binary_images, images_file
 from runner.store.run_files import Measurement, RunResult

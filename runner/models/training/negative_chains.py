@@ -14,11 +14,11 @@ from torch import Tensor
 from runner.execution.compiling.compiled_stepper import stepper_from
 from runner.execution.errors import RunError, one_sentence
 from runner.files.checkpoint import from_plain, to_plain
+from runner.models.training.draws_check import check_draws
 from runner.models.training.replay_buffer import ReplayBuffer
 from samplers.compiling.counter_streams import CounterStreams
 from samplers.kernel import Kernel, State
 from samplers.pilot_run import PilotRun
-from samplers.reference.held_out_draws import HeldOutDraws
 from samplers.stepper import Stepper
 from samplers.tuning.tunable import Tunable, TuningResult, fixed
 from targets import Streams, Target
@@ -241,26 +241,3 @@ class NegativeChains:
         self.evaluations = int(saved["evaluations"])
         if (pilot := saved.get("pilot")) is not None:
             self._begin_pilot(int(pilot["of"])).load_state_dict(pilot)
-
-
-def check_draws(kernel: Kernel) -> None:
-    """Refuses a kernel whose states are not all draws from the model as it is.
-
-    Raises:
-        ValueError: if its chains move between temperatures or follow a schedule, or for held-out draws.
-    """
-    name = type(kernel).__name__
-    if kernel.has_levels:
-        raise ValueError(
-            f"{name} has draws from the model only where a chain is at the cold level, "
-            "and learning needs one of every chain"
-        )
-    if not kernel.draws_target:
-        raise ValueError(
-            f"learning needs draws from the model; the states of {name} are none, since they depend on its "
-            "schedule"
-        )
-    if isinstance(kernel, HeldOutDraws):
-        raise ValueError(
-            "ground_truth_draws needs the target's held_out draws, and there are none of a model in training"
-        )
