@@ -25,7 +25,7 @@ Pair = tuple[tuple[RecordedNumbers, Place], tuple[RecordedNumbers, Place]]
 """Two places in tables, between which a test is."""
 
 
-def named(text: str) -> Iterator[tuple[str, str]]:
+def named_tests(text: str) -> Iterator[tuple[str, str]]:
     """The name and the source of each comment in `text` that names tests.
 
     Raises:
@@ -40,10 +40,13 @@ def named(text: str) -> Iterator[tuple[str, str]]:
 
 
 class Family:
-    """Tests of pairs, all corrected together; a pair given twice, or in the other order, is one test."""
+    """Tests of pairs with their p-values, all corrected together.
 
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        p_values = {_key(pair): difference(pair, "p_value") for pair in pairs}
+    A pair given twice, or in the other order, is one test.
+    """
+
+    def __init__(self, tested: Iterable[tuple[Pair, float]]) -> None:
+        p_values = {_key(pair): p_value for pair, p_value in tested}
         self._adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
 
     def __len__(self) -> int:

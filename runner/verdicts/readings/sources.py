@@ -34,7 +34,7 @@ from pathlib import Path
 
 from runner.execution.errors import UserError, nearest, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
-from runner.verdicts.readings.families import OF_FAMILY, Family, Pair, difference, named
+from runner.verdicts.readings.families import OF_FAMILY, Family, Pair, difference, named_tests
 from runner.verdicts.readings.labels import HALVES, listed_labels
 from runner.verdicts.readings.recorded_files import is_bench, read_bench, read_table
 from runner.verdicts.readings.recorded_numbers import (
@@ -82,23 +82,25 @@ class Sources:
         Raises:
             UserError: for a comment of another form, and where it names what is no test.
         """
-        pairs: dict[str, list[Pair]] = {}
+        tested: dict[str, list[tuple[Pair, float]]] = {}
         try:
-            for name, source in named(text):
-                pairs.setdefault(name, []).extend(self._tested(name, source))
+            for name, source in named_tests(text):
+                tested.setdefault(name, []).extend(self._tested(name, source))
         except ValueError as error:
             raise UserError(f"{self.where}: {error}.") from error
-        self._families = {name: Family(of_name) for name, of_name in pairs.items()}
+        self._families = {name: Family(of_name) for name, of_name in tested.items()}
 
-    def _tested(self, name: str, source: str) -> list[Pair]:
+    def _tested(self, name: str, source: str) -> list[tuple[Pair, float]]:
+        """The pairs that `source` names for the tests `name`, with their p-values."""
         parts = [part.strip() for part in BAR.split(source)]
         if len(parts) != 3:
             raise UserError(f"{self.where}: the tests '{name}' must be {self._form}, '{source}' was given.")
         tested = []
         for place, of_all in self._places(parts):
             pair = self._pair(place)
-            if pair is not None and difference(pair, "p_value") is not None:
-                tested.append(pair)
+            p_value = None if pair is None else difference(pair, "p_value")
+            if pair is not None and p_value is not None:
+                tested.append((pair, p_value))
             elif not of_all:
                 asked = " | ".join(place)
                 raise UserError(f"{self.where}: '{asked}' of the tests '{name}' has no p-value.")

@@ -54,6 +54,10 @@ COMMANDS = [
         "-m +experiment=pt_table1 row=DMALAx",
         "pt_table1 'DMALAx'; did you mean 'DMALA'? Allowed: \"ACS, step 3672\", \"DMALA, step 0.15\", ",
     ),
+    (
+        "-m +experiment=edlp_table2 sampler=gibbs sampler.step_size=0.1",
+        "The rows of the experiment edlp_table2 have no sampler=gibbs and sampler.step_size=0.1 together.",
+    ),
     ("-m +experiment=edlp_figure11 seeds=3", "Unknown key 'seeds'; did you mean 'seed'?"),
     ("-m +experiment=pt_table1 row=glob(PT*)", "'row=glob(PT*)' fits nothing; a pattern chooses among"),
     (
