@@ -174,9 +174,10 @@ class Training:
         self.target.requires_grad_(False)
         self.optimiser.step(self.iteration)
         seen = {"loss": loss.difference.detach(), "acceptance": acceptance}
-        if self.chains.swap_rate is not None:
-            seen["swap_rate"] = self.chains.swap_rate
-        self.history.add(seen, self.chains.by_rung)
+        by_rung = self.chains.by_rung
+        if "swap_rate" in by_rung:
+            seen["swap_rate"] = by_rung["swap_rate"].mean()
+        self.history.add(seen, by_rung)
         self.iteration += 1
         return loss.total.detach(), loss.log_prob.detach().abs().mean()
 

@@ -48,10 +48,10 @@ class TrainingHistory:
             self._sums[name] = self._sums.get(name, 0.0) + value.double()
         self._count += 1
         for name, each in (by_rung or {}).items():
-            total, count = self._by_rung.get(name, (torch.zeros_like(each, dtype=torch.float64), 0))
-            if total.shape != each.shape:  # a pilot found a ladder of another length
-                total, count = torch.zeros_like(each, dtype=torch.float64), 0
-            self._by_rung[name] = total + each, count + 1
+            last = self._by_rung.get(name)
+            if last is None or last[0].shape != each.shape:  # a pilot found a ladder of another length
+                last = torch.zeros_like(each, dtype=torch.float64), 0
+            self._by_rung[name] = last[0] + each, last[1] + 1
 
     def record(self, iteration: int, evaluations: int, seconds: float, also: Mapping[str, float]) -> None:
         """Appends a record of the means since the last record and of the current values `also`."""

@@ -42,10 +42,9 @@ class NegativeChains:
 
     Attributes:
         state: current state of the chains, batch ``(*kernel.axes, 1, chains)``; None before the first step.
-        swap_rate: mean Metropolis probability of a swap between neighbours, over pairs, chains and steps of
-            the last call; None for a kernel without swaps.
-        by_rung: of the last call, too, means over chains and steps: ``acceptance`` of the moves on each rung
-            ``(K,)``, and ``swap_rate`` of each rung with the next ``(K - 1,)``. Empty without a ladder.
+        by_rung: means over the chains and steps of the last call: ``acceptance`` of the moves on each rung
+            ``(K,)``, and ``swap_rate``, the Metropolis probability of a swap of each rung with the next
+            ``(K - 1,)``. Empty without a ladder.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
         pilot: the tuning that goes on; None where none does.
     """
@@ -71,7 +70,6 @@ class NegativeChains:
         self.streams: Streams = kind([seed], "training chains", self.like.device)
         self.state: State | None = None
         self._stepper: Stepper | None = None
-        self.swap_rate: Tensor | None = None
         self.by_rung: dict[str, Tensor] = {}
         self.evaluations = 0
         self.hyperparameters: dict[str, Any] | None = None
@@ -180,7 +178,6 @@ class NegativeChains:
     def _step(self, state: State, steps: int) -> tuple[Tensor, Tensor]:
         self.evaluations += prod(self.kernel.axes)
         acceptance = torch.zeros((), dtype=torch.float64, device=self.like.device)
-        swaps: list[Tensor] = []
         by_rung: dict[str, list[Tensor]] = {}
         if self._stepper is None:
             parts = self.kernel, self.model, self.beta, self.streams
@@ -191,12 +188,10 @@ class NegativeChains:
             self.evaluations += info.evaluations
             acceptance += info.acceptance.mean()
             if info.swap is not None:
-                swaps.append(info.swap.probability.mean())
                 by_rung.setdefault("swap_rate", []).append(info.swap.probability.flatten(1).mean(1))
             if info.rungs is not None:
                 by_rung.setdefault("acceptance", []).append(info.rungs.flatten(1).mean(1))
         self.state = state
-        self.swap_rate = torch.stack(swaps).mean() if swaps else None
         self.by_rung = {name: torch.stack(each).mean(0) for name, each in by_rung.items()}
         return self.kernel.draws(state), acceptance / steps
 
