@@ -142,7 +142,8 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
             names.check_hydra(override)
         elif override.is_sweep_override() and not multirun:
             raise _needs_multirun(override)
-    choices = choices_of([override for override in given if not is_hydra(override)])
+    ours = [override for override in given if not is_hydra(override)]
+    choices = choices_of(ours)
     experiment = f"+{EXPERIMENT}"
     if multirun and len(choices.get(experiment, [])) > 1:
         raise UserError(f"One experiment at a time, '{', '.join(choices[experiment])}' was given.")
@@ -150,7 +151,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         raise UserError(f"{LABEL} chooses rows of an experiment, as in -m {experiment}=NAME {LABEL}=LABEL.")
     if multirun and experiment in choices:
         names.check(choices[experiment])
-        plans = experiment_plans(choices, names)
+        plans = experiment_plans(ours, names)
     else:
         check_number(math.prod(map(len, choices.values())))
         plans = [Plan(list(lines)) for lines in every_combination(choices)]

@@ -20,9 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hydra.core.override_parser.types import Glob, Override
 from omegaconf import DictConfig
 
-from runner.config.choices import Choices, check_number
+from runner.config.choices import Choices, check_number, choices_of
 from runner.config.experiments.chosen_rows import chosen_rows
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.override_meaning import meaning, read, written
@@ -70,16 +71,17 @@ def every_combination(choices: Choices) -> Iterator[tuple[str, ...]]:
     return itertools.product(*choices.values())
 
 
-def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
-    """Grid x rows of the experiment in `choices`, under the other overrides, at each scale that is given.
+def experiment_plans(overrides: Sequence[Override], names: Names) -> list[Plan]:
+    """Grid x rows of the experiment in `overrides`, under the other ones, at each scale that is given.
 
     What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them, as
     ``row`` does by their labels.
 
     Raises:
-        UserError: if the experiment has no sweep, its file or its sweep has a mistake, no row is left, or
-            there are too many jobs.
+        UserError: if the experiment has no sweep, its file or its sweep has a mistake, a value is given that
+            no row has, no row is left, or there are too many jobs.
     """
+    choices = choices_of(overrides)
     experiment = choices[f"+{EXPERIMENT}"][0]
     name = experiment.split("=", 1)[1]
     composed = experiment_content(name, names)
@@ -91,23 +93,34 @@ def experiment_plans(choices: Choices, names: Names) -> list[Plan]:
     labels = user.pop(LABEL, [])
     rows = chosen_rows(name, block["rows"], labels)
     choosing = {key for row in rows for key in row if key not in OF_A_ROW} & set(user)
+    which = f"The {'chosen ' if labels else ''}rows of the experiment {name}"
+    patterns = {
+        each.get_key_element().removeprefix(FORCED) for each in overrides if isinstance(each.value(), Glob)
+    }
+    for key in sorted(choosing):
+        _check_values(which, rows, key, user[key], pattern=key in patterns)
     plans: list[Plan] = []
     for scale, given in _scales(user, composed):
         plans += _plans_at(experiment, {**block, "rows": rows}, scale, given, choosing)
     if not plans:
-        which = f"The {'chosen ' if labels else ''}rows of the experiment {name}"
-        raise _no_row(which, rows, {key: user[key] for key in sorted(choosing)})
+        given_of = " and ".join(_together(user[key]) for key in sorted(choosing))
+        raise UserError(f"{which} have no {given_of} together.")
     return plans
 
 
-def _no_row(which: str, rows: Sequence[Mapping[str, Any]], given: Choices) -> UserError:
-    """The refusal of what no row has: the first key of which none has a value, or the keys together."""
-    for key, lines in given.items():
-        of_rows = [line for row in rows if key in row for line in _as_choices({key: row[key]})[key]]
-        if not set(map(meaning, lines)) & set(map(meaning, of_rows)):
-            allowed = listed({line.partition("=")[2] for line in of_rows})
-            return UserError(f"{which} have no {_together(lines)}; allowed: {allowed}.")
-    return UserError(f"{which} have no {' and '.join(map(_together, given.values()))} together.")
+def _check_values(
+    which: str, rows: Sequence[Mapping[str, Any]], key: str, lines: Sequence[str], *, pattern: bool
+) -> None:
+    """Refuses a value of `key` that no row has; names that fit a `pattern` only if no row has any of them.
+
+    Raises:
+        UserError: with the values that the rows have.
+    """
+    of_rows = [line for row in rows if key in row for line in _as_choices({key: row[key]})[key]]
+    absent = [line for line in lines if meaning(line) not in set(map(meaning, of_rows))]
+    if absent and not (pattern and len(absent) < len(lines)):
+        allowed = listed({line.partition("=")[2] for line in of_rows})
+        raise UserError(f"{which} have no {_together(absent)}; allowed: {allowed}.")
 
 
 def _together(lines: Sequence[str]) -> str:

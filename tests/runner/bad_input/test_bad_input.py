@@ -47,6 +47,18 @@ COMMANDS = [
         "The chosen rows of the experiment edlp_table2 have no sampler=gwg; allowed: dula.",
     ),
     (
+        "-m +experiment=edlp_table2 sampler=dula,pas,edula,dlp",
+        "The rows of the experiment edlp_table2 have no sampler=pas,dlp; allowed: dmala, dula, edmala,",
+    ),
+    (
+        "-m +experiment=edlp_table2 ++sampler=dula,pas",
+        "The rows of the experiment edlp_table2 have no sampler=pas; allowed: dmala, dula, edmala,",
+    ),
+    (
+        "-m +experiment=edlp_table2 sampler=glob(a*)",
+        "The rows of the experiment edlp_table2 have no sampler=ab,acs; allowed: dmala, dula,",
+    ),
+    (
         "-m +experiment=edlp_table2 row=GWG,Gibs",
         "Unknown row of the experiment edlp_table2 'Gibs'; did you mean 'Gibbs'? Allowed: DMALA, DULA,",
     ),

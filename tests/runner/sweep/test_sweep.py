@@ -95,6 +95,7 @@ def test_an_experiment_is_grid_times_rows(tiny: str) -> None:
         ("sampler=dmala", 4),
         ("sampler.step_size=1", 2),
         ("sampler=gibbs,pt_gibbs", 4),
+        ("sampler=glob(*gibbs)", 4),
         ("row=Gibbs", 2),
         ("row=PT,'DMALA, fixed'", 6),
     ],
