@@ -11,10 +11,13 @@ from samplers.compiling.counter_streams import CounterStreams
 from samplers.stepper import Stepper
 from targets import Streams
 from targets.compiling import onednn
+from targets.models import network_passes
 from targets.models.binary_bnn import BinaryBNN
+from targets.models.row_blocks import RowBlock
+from targets.tabular.tabular_data import TabularData
 from tests.samplers.test_compiled_steps import compare_traced_and_eager, of_next_step
 from tests.support.steps.stepping import ONE, started
-from tests.support.targets.small_tables import made_up
+from tests.support.targets.small_tables import made_up, sparse
 
 KERNELS: dict[str, tuple[Kernel, str]] = {
     "dmala": (DMALA(0.1), "error_and_grad"),
@@ -41,11 +44,29 @@ def test_a_traced_step_is_the_eager_step(name: str) -> None:
     assert not [each for each in called if each.startswith(("aten.mm", "aten.bmm", "aten.addmm"))]
 
 
+def test_a_traced_step_leaves_out_the_constant_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, blocks = [], network_passes.row_blocks
+
+    def noted(inputs: Tensor, slices: list[slice], *, whole: bool) -> list[RowBlock]:
+        found = blocks(inputs, slices, whole=whole)
+        kept.extend(len(block.inputs) for block in found)
+        return found
+
+    monkeypatch.setattr(network_passes, "row_blocks", noted)
+    target = BinaryBNN(sparse(200), network_passes.FEW)
+    columns = len(target.rows("train").inputs)
+    compare_traced_and_eager(DMALA(0.1).to(target.like()), target)
+    assert set(kept) == {columns - 3}
+
+
 @pytest.mark.parametrize("by_column", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_what_a_compiler_is_told_of_the_operations_is_so(by_column: bool, dtype: torch.dtype) -> None:
+@pytest.mark.parametrize("table", [made_up(train=90, features=9), sparse(90)], ids=["dense", "sparse"])
+def test_what_a_compiler_is_told_of_the_operations_is_so(
+    table: TabularData, by_column: bool, dtype: torch.dtype
+) -> None:
     """Shapes, strides and dtypes, also for states whose coordinates are apart in memory."""
-    target = BinaryBNN(made_up(train=90, features=9), 20).to(dtype)
+    target = BinaryBNN(table, 20).to(dtype)
     theta = target.initial((5,), Streams([0], "start")).to(dtype)
     theta = theta.T.contiguous().T if by_column else theta
     rows = target.rows("train")

@@ -35,6 +35,22 @@ def made_up(train: int = 40, features: int = 4, seed: int = 0, distinct: int | N
     )
 
 
+def sparse_rows(count: int, seed: int) -> Part:
+    """Two columns of normal numbers, twelve that are -0.2 but in one row of thirty, and three constants."""
+    generator = torch.Generator().manual_seed(seed)
+    dense = torch.randn((count, 2), generator=generator, dtype=torch.float64)
+    rare = torch.rand((count, 12), generator=generator, dtype=torch.float64)
+    constant = torch.tensor([0.0, 1.5, -2.0], dtype=torch.float64).expand(count, 3)
+    inputs = torch.cat([dense, torch.where(rare < 1 / 30, rare * 30, -0.2), constant], 1)
+    inputs = inputs[:, torch.randperm(inputs.shape[1], generator=generator)]
+    return Part(inputs, torch.rand(count, generator=generator, dtype=torch.float64))
+
+
+def sparse(train: int) -> TabularData:
+    """A set of `sparse_rows`."""
+    return TabularData("made up", sparse_rows(train, 0), sparse_rows(5, 1), sparse_rows(9, 2))
+
+
 def squares(prediction: Tensor, part: Part) -> Tensor:
     """Mean over the rows of a part of (prediction - outcome)^2."""
     return (prediction - part.outcome).square().mean(-1)

@@ -12,29 +12,19 @@ from targets.models.binary_bnn import BinaryBNN
 from targets.models.network_passes import chunks
 from targets.models.row_blocks import RowBlock, row_blocks
 from targets.tabular.distinct_rows import DistinctRows
-from targets.tabular.tabular_data import Part, TabularData
+from tests.support.targets.small_tables import sparse, sparse_rows
 
-ROWS, DENSE, SPARSE, CONSTANT = 700, 2, 12, 3
-
-
-def sparse_part(rows: int, seed: int) -> Part:
-    """Two columns of normal numbers, twelve that are -0.2 but in one row of thirty, and three constants."""
-    generator = torch.Generator().manual_seed(seed)
-    dense = torch.randn((rows, DENSE), generator=generator, dtype=torch.float64)
-    rare = torch.rand((rows, SPARSE), generator=generator, dtype=torch.float64)
-    constant = torch.tensor([0.0, 1.5, -2.0], dtype=torch.float64).expand(rows, CONSTANT)
-    inputs = torch.cat([dense, torch.where(rare < 1 / 30, rare * 30, -0.2), constant], 1)
-    inputs = inputs[:, torch.randperm(inputs.shape[1], generator=generator)]
-    return Part(inputs, torch.rand(rows, generator=generator, dtype=torch.float64))
+ROWS = 700
+VARYING, CONSTANT = 14, 3
+"""Columns of `sparse_rows`."""
 
 
 def sparse_networks(hidden: int) -> BinaryBNN:
-    part = sparse_part(ROWS, 0)
-    return BinaryBNN(TabularData("made up", part, sparse_part(5, 1), sparse_part(9, 2)), hidden)
+    return BinaryBNN(sparse(ROWS), hidden)
 
 
 def table() -> Tensor:
-    part = sparse_part(ROWS, 0)
+    part = sparse(ROWS).train
     return DistinctRows(part.inputs, part.outcome).inputs
 
 
@@ -71,7 +61,7 @@ def test_rows_with_rare_values_are_neighbours() -> None:
     def kept(columns: Tensor) -> int:
         return sum(len(block.inputs) for block in row_blocks(columns, slices, whole=False))
 
-    assert kept(mixed) <= len(slices) * (DENSE + SPARSE + 1)
+    assert kept(mixed) <= len(slices) * (VARYING + 1)
     assert kept(inputs) < 0.6 * kept(mixed)
 
 
@@ -110,7 +100,7 @@ def test_in_float32_both_libraries_agree_with_float64(intel: bool, monkeypatch: 
     exact = target.log_prob_and_grad(theta)
     found = target.float().log_prob_and_grad(theta.float())
     assert bool(shapes) == (not intel and hasattr(torch.ops.mkldnn, "_linear_pointwise"))
-    assert all(min(shape) < DENSE + SPARSE + CONSTANT + 1 for shape in shapes)
+    assert all(min(shape) < VARYING + CONSTANT + 1 for shape in shapes)
     torch.testing.assert_close(found[0].double(), exact[0], atol=2e-5, rtol=0)
     torch.testing.assert_close(found[1].double(), exact[1], atol=2e-5, rtol=2e-5)
 
@@ -142,7 +132,7 @@ def test_a_table_without_constant_columns_is_not_copied() -> None:
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_part_may_have_no_row_or_one(rows: int) -> None:
-    part = sparse_part(rows, 0)
+    part = sparse_rows(rows, 0)
     found = DistinctRows(part.inputs, part.outcome)
     assert len(found) == 16 * rows
     assert float(found.share.sum()) == rows
