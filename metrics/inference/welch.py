@@ -23,7 +23,7 @@ def welch_p_value(a: Interval, b: Interval) -> float | None:
     It takes no account of seeds that the two share, as a paired test would: where these make values alike it
     is too large. None for fewer than two values in either, and where neither varies.
     """
-    spread = _spread(a, b)
+    spread = spread_of_sum(a, b)
     if spread is None:
         return None
     error, degrees = spread
@@ -38,24 +38,29 @@ def welch_detectable(a: Interval, b: Interval, power: float = POWER, tests: int 
     Args:
         tests: over how many tests Holm's correction is (`few_seeds.detectable_difference`).
     """
-    spread = _spread(a, b)
+    spread = spread_of_sum(a, b)
     return None if spread is None else spread[0] * standard_errors_found(spread[1], power, tests)
 
 
 def welch_interval(a: Interval, b: Interval) -> Interval | None:
     """The mean of `a` less that of `b` with its 95 % interval; None where `welch_p_value` is None."""
-    spread = _spread(a, b)
+    spread = spread_of_sum(a, b)
     if spread is None:
         return None
     mean, margin = a.mean - b.mean, spread[0] * t_quantile(0.5 + LEVEL / 2, spread[1])
     return Interval(mean, None, mean - margin, mean + margin, a.n + b.n)
 
 
-def _spread(a: Interval, b: Interval) -> tuple[float, float] | None:
-    """Standard error of the difference, and its degrees of freedom by Welch and Satterthwaite."""
-    if a.sd is None or b.sd is None or a.sd == b.sd == 0.0:
+def spread_of_sum(*parts: Interval) -> tuple[float, float] | None:
+    """Standard error of the sum of independent means, and its degrees of freedom by Welch and Satterthwaite.
+
+    Of a difference it is the same. None for a part of one value, and where no part varies.
+    """
+    deviations = [part.sd for part in parts if part.sd is not None]
+    if len(deviations) < len(parts) or not any(deviations):
         return None
-    size = power_of_two(np.array([a.sd, b.sd]))
-    first, second = (a.sd / size) ** 2 / a.n, (b.sd / size) ** 2 / b.n
-    degrees = (first + second) ** 2 / (first**2 / (a.n - 1) + second**2 / (b.n - 1))
-    return size * math.sqrt(first + second), degrees
+    size = power_of_two(np.array(deviations))
+    squares = [(sd / size) ** 2 / part.n for sd, part in zip(deviations, parts, strict=True)]
+    total = sum(squares)
+    degrees = total**2 / sum(square**2 / (part.n - 1) for square, part in zip(squares, parts, strict=True))
+    return size * math.sqrt(total), degrees

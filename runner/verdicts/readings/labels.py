@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from runner.verdicts.readings.over_columns import OVER, column_over
+
 HALVES = re.compile(" [/-] ")
 """What stands between the two labels of a ratio or a difference."""
 
 
 def listed_labels(part: str, labels: dict[str, None]) -> Iterator[tuple[str, bool]]:
-    """The labels that `part` names, or what it makes of each, and whether a ``*`` named it."""
+    """The labels that `part` names, or what it makes of each, and whether a ``*`` named it.
+
+    Behind ``mean over`` they are one.
+    """
+    if part.startswith(OVER) and part not in labels:
+        yield column_over(label for label, _ in listed_labels(part.removeprefix(OVER), labels)), False
+        return
     for one in [part] if part in labels else part.split("; "):
         if "*" in one and one not in labels:
             halves = HALVES.split(one)

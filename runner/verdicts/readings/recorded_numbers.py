@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from metrics.inference.few_seeds import Interval, detectable_difference, interval, paired_p_value
 from metrics.inference.welch import welch_detectable, welch_interval, welch_p_value
+from runner.verdicts.readings.over_columns import columns_of, over_columns
 
 Place = tuple[str, str, str]
 """Row, column and metric."""
@@ -56,9 +57,13 @@ class RecordedNumbers:
 
         The place of a growth has its form for a column, ``D^p``, and the exponent for a mean.
         """
+        if columns := columns_of(place[1]):
+            row, _, metric = place
+            found = over_columns(columns, lambda column: self._interval((row, column, metric)), what)
+            return self._in_unit(found, place, what)
         if place not in self.lines:
-            found = self.growths.get(place, {}).get(what, math.nan)
-            return found if math.isfinite(found) else None
+            of_growth = self.growths.get(place, {}).get(what, math.nan)
+            return of_growth if math.isfinite(of_growth) else None
         value: float | None
         if what == "margin":
             value = self._column(place, "hi") - self._column(place, MEAN)
@@ -85,6 +90,11 @@ class RecordedNumbers:
         numbers, it is the difference alone. Of two tables the interval and the test are Welch's. ``found`` is
         corrected for so many `tests`.
         """
+        if columns := columns_of(one[1]):
+            if self is not of_other or one[1] != other[1]:
+                return None
+            value = self._over_columns(columns, (one[0], other[0]), one[2], what, tests)
+            return self._in_unit(value, one, what)
         if one not in self.lines or other not in of_other.lines:
             return None
         if what in OF_COMPARISON:
@@ -95,6 +105,19 @@ class RecordedNumbers:
         else:
             value = self._of_seeds(one, other, what, tests)
         return self._in_unit(value, one, what)
+
+    def _over_columns(
+        self, columns: list[str], rows: tuple[str, str], metric: str, what: str, tests: int
+    ) -> float | None:
+        """`what` of the mean over `columns` of one row less the other, paired by seed in each column."""
+
+        def apart(column: str) -> list[float]:
+            first, second = (self.seeds.get((row, column, metric), {}) for row in rows)
+            return [first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())]
+
+        if what == "seeds above":
+            return float(sum(value > 0 for column in columns for value in apart(column)))
+        return over_columns(columns, lambda column: interval(apart(column)), what, tests)
 
     def _paired(self, one: Place, other: Place) -> bool:
         """Whether both numbers are known by two seeds at least that they share."""
@@ -130,6 +153,8 @@ class RecordedNumbers:
         return getattr(welch_interval(first, second), what, None) if what in ("lo", "hi", "margin") else None
 
     def _interval(self, place: Place) -> Interval | None:
+        if place not in self.lines:
+            return None
         mean, sd, n = (self._column(place, name) for name in (MEAN, "sd", "n"))
         return Interval(mean, sd, None, None, int(n)) if math.isfinite(mean) and math.isfinite(sd) else None
 

@@ -11,7 +11,7 @@ One part may hold two labels: ``A / B`` is the ratio of their numbers, ``A - B``
 has ``p_value``, ``found`` (the smallest true difference that the test finds with 80 % power, not corrected)
 and ``seeds above`` (on how many A is above B); ``holm_p_value`` and ``detectable`` are both corrected, of a
 comparison in comparisons.csv. `families` says how a reading has its own tests corrected together. Behind a
-row `` @ pt_table1_paper`` names another record.
+row `` @ pt_table1_paper`` names another record. `over_columns` says how a number is over several columns.
 
 Where the column is the form of a growth in growths.csv, ``D^p`` or ``exp(p D^2)``, the mean is the exponent,
 and ``r2_log``, ``r2_linear`` and ``r2_power`` are R² of the logarithm against log D, D and its power.

@@ -24,7 +24,7 @@ from runner.verdicts.readings.texts import (
     unused,
 )
 
-RECORD = Path(__file__).parents[3] / "outputs" / "record"
+RECORD = Path(__file__).parents[4] / "outputs" / "record"
 TABLE = "pt_table1_quick"
 SOURCE = "PT-DMALA | MoG, c = 8 | mmd_exact"
 
