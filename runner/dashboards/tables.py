@@ -102,7 +102,8 @@ def _ladder(run: Run) -> _Ladder | None:
     summary = run.summary or {}
     tuning = summary.get("tuning") or {}
     if rates := summary.get("rungs"):
-        own = (tuning.get("hyperparameters") or {}).get("ladder") or run.config.sampler.get("ladder")
+        tuned = (tuning.get("hyperparameters") or {}).get("ladder") or rates.get("inverse_temperature")
+        own = tuned or run.config.sampler.get("ladder")
         return _Ladder("run", own if isinstance(own, Sequence) and not isinstance(own, str) else [], rates)
     report = tuning.get("report") or {}
     if not (rejections := report.get("pilot_rejections")) or not report.get("pilot_ladder"):

@@ -65,7 +65,7 @@ class RunResult:
         notes: footnotes to the numbers, such as that a data set is a subset.
         model: the file of the model that was sampled, learned or evaluated.
         rungs: what a ladder did by rung, see `metrics.mixing.swaps.rates_by_rung`; where a model is learned,
-            in the iterations of the training's last record.
+            in the iterations of the training's last record, with the inverse temperatures of a tuned ladder.
         tuning: what the tuning of the sampler was, see `runner.problem.tuning_cache.tuned`; None without one.
         files: further files of the run, content by name.
     """

@@ -44,7 +44,7 @@ class NegativeChains:
         state: current state of the chains, batch ``(*kernel.axes, 1, chains)``; None before the first step.
         by_rung: means over the chains and steps of the last call: ``acceptance`` of the moves on each rung
             ``(K,)``, and ``swap_rate``, the Metropolis probability of a swap of each rung with the next
-            ``(K - 1,)``. Empty without a ladder.
+            ``(K - 1,)``; ``inverse_temperature`` ``(K,)`` of a ladder that is tuned. Empty without a ladder.
         evaluations: of the model per chain so far, all replicas and the tuning's pilots counted.
         pilot: the tuning that goes on; None where none does.
     """
@@ -73,6 +73,7 @@ class NegativeChains:
         self.by_rung: dict[str, Tensor] = {}
         self.evaluations = 0
         self.hyperparameters: dict[str, Any] | None = None
+        self._ladder: dict[str, Tensor] = {}
         self.pilot: PilotRun[TuningResult] | None = None
         self._pilot_of = 0
 
@@ -192,13 +193,16 @@ class NegativeChains:
             if info.rungs is not None:
                 by_rung.setdefault("acceptance", []).append(info.rungs.flatten(1).mean(1))
         self.state = state
-        self.by_rung = {name: torch.stack(each).mean(0) for name, each in by_rung.items()}
+        self.by_rung = {name: torch.stack(each).mean(0) for name, each in by_rung.items()} | self._ladder
         return self.kernel.draws(state), acceptance / steps
 
     def _take(self, hyperparameters: Mapping[str, Any]) -> None:
         self.hyperparameters = dict(hyperparameters)
         assert self.tunable is not None
         self.kernel, self._stepper = self.tunable.kernel_at(self.hyperparameters).to(self.like), None
+        if "ladder" in self.hyperparameters:
+            betas = torch.tensor(self.hyperparameters["ladder"], dtype=torch.float64, device=self.like.device)
+            self._ladder = {"inverse_temperature": betas}
         if self.state is not None and self.state.log_prob.shape[:-2] != self.kernel.axes:
             # The ladder has a new length: each rung gets the replica that is nearest by rank.
             old, new = self.state.theta.shape[0], self.kernel.axes[0]

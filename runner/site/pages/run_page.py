@@ -102,7 +102,8 @@ def along_chart(curves: Mapping[str, Curve], quantities: Mapping[str, Quantity])
 def rungs_chart(run: RunEntry, tuning: Mapping[str, Any]) -> dict[str, Any] | None:
     """By rung of the ladder: acceptance, swaps and visits of the run, what it was given, and its pilot."""
     report, tuned = tuning.get("report") or {}, tuning.get("hyperparameters") or {}
-    own, ladder = run.about.get("rungs") or {}, tuned.get("ladder") or run.settings.get("sampler.ladder")
+    own = run.about.get("rungs") or {}
+    ladder = tuned.get("ladder") or own.get("inverse_temperature") or run.settings.get("sampler.ladder")
     occupied = sorted(
         (int(found[1]), value) for name, value in run.metrics.items() if (found := LEVEL.match(name))
     )

@@ -88,3 +88,20 @@ def test_the_page_of_a_run_shows_its_own_rates(call: Call, work: tuple[str, ...]
     assert bars["swap rate with the next rung"]["y"] == rates["swap_rate"]
     assert bars["acceptance"]["x"] == ["0", "1", "2"]
     assert bars["acceptance"]["customdata"][1] == ", inverse temperature 0.5"
+
+
+def test_a_learned_run_shows_the_ladder_that_was_tuned(call: Call) -> None:
+    """The second half of its seven iterations has the ladder of the second pilot."""
+    ladder = ("sampler=pt_dmala", "sampler.ladder=auto", "sampler.replicas=3", "sampler.step_size=1")
+    assert call(*LEARNING, *ladder, "task.tune_every=4", "scale=smoke").status == 0
+    rates = summary()["rungs"]
+    betas = rates["inverse_temperature"]
+    assert [len(each) for each in (betas, rates["acceptance"], rates["swap_rate"])] == [3, 3, 2]
+    assert betas[0] == 1.0 > betas[1] > betas[2] >= 0.0
+    chart = rungs_chart(
+        run_entry_of(Store("outputs").run(one("runs/*/summary.json").parent.name), "stamp"), {}
+    )
+    assert chart is not None
+    bars = {plot["name"]: plot["traces"][0] for plot in chart["plots"]}
+    assert bars["inverse temperature"]["y"] == betas
+    assert bars["acceptance"]["customdata"][1] == f", inverse temperature {betas[1]:.4g}"
