@@ -341,7 +341,7 @@ def test_a_change_of_the_users_own_configurations_makes_all_pages_anew(tmp_path:
 
 
 def test_readings_link_to_the_pages_of_other_experiments(report: Report) -> None:
-    text = "See [this](../pt_table1_quick/reading.md) and [that](../pt_table2_learning_paper-pt/reading.md)."
+    text = "See [this](../pt_table1_quick/reading.md) and [that](../pt_table2_learning_quick/reading.md)."
     assert linked(text, report.root / "record") == "See [this](pt_table1-quick.html) and that."
     for path in RECORD.glob("*/reading.md"):
         assert "reading.md)" not in linked(path.read_text(), RECORD), path

@@ -99,7 +99,7 @@ def test_the_command_of_a_number_has_the_overrides_of_its_own_part(made: Ledger)
             given = shlex.split(line.ours.command.partition(" ARGS=")[2] or "''")
             assert shlex.split(given[0]) == (manifest.get("overrides") or [])
             parts |= {line.ours.folder} if given[0] else set()
-    assert {"edlp_table2_paper-adult", "pt_table2_learning_paper-mnist"} <= parts
+    assert {"edlp_table2_paper-adult", "edlp_table2_paper-blog"} <= parts
 
 
 def test_what_follows_the_released_code_alone_is_said(made: Ledger) -> None:
