@@ -23,6 +23,8 @@ SMALL = [
     "task.steps=20",
     "task.record=3",
 ]
+ROWS = ["sampler=dmala" if word.startswith("sampler") else word for word in SMALL]
+"""With rows of pt_table5."""
 
 
 def views(server: WandbServer, kind: str) -> dict[str, dict[str, Any]]:
@@ -58,7 +60,7 @@ def saved(server: WandbServer) -> int:
 def test_an_experiment_has_a_workspace_and_its_paper_a_report(
     tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [*SMALL, f"output_root={tmp_path}"]
+    words = [*ROWS, f"output_root={tmp_path}"]
     assert run(["-m", "+experiment=pt_table5", *words]) == 0
     assert table.main(["pt_table5", *words]) == 0
     capsys.readouterr()
@@ -134,7 +136,7 @@ def test_a_sweep_online_ends_with_its_workspace(
 def test_a_sweep_and_its_table_end_with_workspace_and_report(
     tmp_path: Path, server: WandbServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = [word.replace("dmala", "pt_dmala") for word in SMALL]
+    small = [word.replace("dmala", "pt_dmala") for word in ROWS]
     words = [*small, "logger=wandb", f"output_root={tmp_path}"]
     sweep = ["-m", "+experiment=pt_table5", *words]
     assert run(sweep) == 0

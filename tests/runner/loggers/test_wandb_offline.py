@@ -305,7 +305,7 @@ def test_wandb_is_not_imported_unless_asked(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("runs/*/summary.json"))) == 1
 
 
-SWEEP = ["scale=smoke", "sampler=gibbs,dmala", "target.components=2", "task.chains=4", "task.steps=20"]
+SWEEP = ["scale=smoke", "sampler=dmala", "target.components=2", "task.chains=4", "task.steps=20"]
 SMALL = [*SWEEP, "task.record=2"]
 
 
