@@ -100,6 +100,18 @@ def _paired_differences(a: Mapping[int, float], b: Mapping[int, float]) -> np.nd
     return None if _is_rounding(differences, first, second) else differences
 
 
+def paired_interval(a: Mapping[int, float], b: Mapping[int, float]) -> Interval | None:
+    """Mean and interval of `a` less `b` over the seeds that they share; None where there is none.
+
+    Differences that vary by rounding alone have the standard deviation 0 and no interval.
+    """
+    seeds = sorted(a.keys() & b.keys())
+    found = interval([a[seed] - b[seed] for seed in seeds])
+    if found is None or len(seeds) < 2 or _paired_differences(a, b) is not None:
+        return found
+    return Interval(found.mean, 0.0, None, None, found.n)
+
+
 def paired_p_value(a: Mapping[int, float], b: Mapping[int, float]) -> float | None:
     """Two-sided p-value of the paired t-test over the seeds that `a` and `b` share.
 

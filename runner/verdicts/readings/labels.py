@@ -17,7 +17,10 @@ def listed_labels(part: str, labels: dict[str, None]) -> Iterator[tuple[str, boo
     Behind ``mean over`` they are one.
     """
     if part.startswith(OVER) and part not in labels:
-        yield column_over(label for label, _ in listed_labels(part.removeprefix(OVER), labels)), False
+        named = [label for label, _ in listed_labels(part.removeprefix(OVER), labels)]
+        unknown = [label for label in named if label not in labels]
+        # In the table's order, so that the same columns are the same place.
+        yield column_over([*(label for label in labels if label in named), *unknown]), False
         return
     for one in [part] if part in labels else part.split("; "):
         if "*" in one and one not in labels:

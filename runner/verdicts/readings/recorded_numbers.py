@@ -7,7 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from metrics.inference.few_seeds import Interval, detectable_difference, interval, paired_p_value
+from metrics.inference.few_seeds import (
+    Interval,
+    detectable_difference,
+    interval,
+    paired_interval,
+    paired_p_value,
+)
 from metrics.inference.welch import welch_detectable, welch_interval, welch_p_value
 from runner.verdicts.readings.over_columns import columns_of, over_columns
 
@@ -57,7 +63,7 @@ class RecordedNumbers:
 
         The place of a growth has its form for a column, ``D^p``, and the exponent for a mean.
         """
-        if columns := columns_of(place[1]):
+        if place not in self.lines and (columns := columns_of(place[1])):
             row, _, metric = place
             found = over_columns(columns, lambda column: self._interval((row, column, metric)), what)
             return self._in_unit(found, place, what)
@@ -90,7 +96,7 @@ class RecordedNumbers:
         numbers, it is the difference alone. Of two tables the interval and the test are Welch's. ``found`` is
         corrected for so many `tests`.
         """
-        if columns := columns_of(one[1]):
+        if one not in self.lines and (columns := columns_of(one[1])):
             if self is not of_other or one[1] != other[1]:
                 return None
             value = self._over_columns(columns, (one[0], other[0]), one[2], what, tests)
@@ -111,13 +117,16 @@ class RecordedNumbers:
     ) -> float | None:
         """`what` of the mean over `columns` of one row less the other, paired by seed in each column."""
 
-        def apart(column: str) -> list[float]:
+        def apart(column: str) -> tuple[Mapping[int, float], Mapping[int, float]]:
             first, second = (self.seeds.get((row, column, metric), {}) for row in rows)
-            return [first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())]
+            return first, second
 
         if what == "seeds above":
-            return float(sum(value > 0 for column in columns for value in apart(column)))
-        return over_columns(columns, lambda column: interval(apart(column)), what, tests)
+            shared = [(first, second, first.keys() & second.keys()) for first, second in map(apart, columns)]
+            if not all(seeds for _, _, seeds in shared):
+                return None
+            return float(sum(one[seed] > other[seed] for one, other, seeds in shared for seed in seeds))
+        return over_columns(columns, lambda column: paired_interval(*apart(column)), what, tests)
 
     def _paired(self, one: Place, other: Place) -> bool:
         """Whether both numbers are known by two seeds at least that they share."""
@@ -156,7 +165,9 @@ class RecordedNumbers:
         if place not in self.lines:
             return None
         mean, sd, n = (self._column(place, name) for name in (MEAN, "sd", "n"))
-        return Interval(mean, sd, None, None, int(n)) if math.isfinite(mean) and math.isfinite(sd) else None
+        if not math.isfinite(mean) or not math.isfinite(n):
+            return None
+        return Interval(mean, sd if math.isfinite(sd) else None, None, None, int(n))
 
 
 def is_of_seed(what: str) -> bool:

@@ -77,6 +77,40 @@ def test_such_tests_are_corrected_together(sources: Sources) -> None:
     assert number(sources, f"B - A | {OVER} | tv | found of all") > 1.1 * single
 
 
+def test_the_order_of_the_columns_makes_no_other_test(sources: Sources) -> None:
+    sources.read_families(
+        f"<!-- tests: all = B - A | {OVER}; far | tv --><!-- tests: all = A - B | mean over * | tv -->"
+    )
+    found = number(sources, "B - A | mean over far; near | tv | p_value of all")
+    assert found == pytest.approx(expected(apart("B", "A"))[2], abs=6e-7)
+
+
+def changed(sources: Sources, tmp_path: Path, column: str, values: list[str]) -> Sources:
+    """The sources with other values by seed of the row B in a column."""
+    path = tmp_path / "own_quick" / "seeds.csv"
+    lines = path.read_text().splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith(f"B,{column},"))
+    lines[at] = ",".join(["B", column, "tv", *values])
+    path.write_text("\n".join([*lines, ""]))
+    return Sources(tmp_path / "own_quick", "the reading")
+
+
+@pytest.mark.parametrize("what", ["mean", "margin", "p_value", "seeds above"])
+def test_a_column_without_shared_seeds_leaves_no_number(sources: Sources, tmp_path: Path, what: str) -> None:
+    without = changed(sources, tmp_path, "far", [""] * 5)
+    with pytest.raises(UserError, match="the reading: the record has no number"):
+        without.written(f"A - B | {OVER} | tv | {what}", "0.0")
+
+
+def test_differences_that_vary_by_rounding_alone_have_no_test(sources: Sources, tmp_path: Path) -> None:
+    for column in ("near", "far"):
+        values = [f"{value - 0.1:.17g}" for value in VALUES["A", column]]
+        sources = changed(sources, tmp_path, column, values)
+    assert number(sources, f"A - B | {OVER} | tv") == pytest.approx(0.01, abs=1e-9)
+    with pytest.raises(UserError, match="the reading: the record has no number"):
+        sources.written(f"A - B | {OVER} | tv | p_value", "0.0")
+
+
 def test_a_row_has_its_mean_over_the_columns(sources: Sources) -> None:
     """Of table.csv, where the column far is minus twice near."""
     near = VALUES["A", "near"] / 10
