@@ -1,20 +1,14 @@
-"""Welch's test and interval of two means of which only mean, standard deviation and n are known."""
+"""Welch's test and interval of two means of which only mean, standard deviation and n are known.
+
+A difference of two means is twice the mean of the one and of the other with its sign turned.
+"""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
-import numpy as np
-from scipy import special
-
-from metrics.inference.few_seeds import (
-    LEVEL,
-    POWER,
-    Interval,
-    power_of_two,
-    standard_errors_found,
-    t_quantile,
-)
+from metrics.inference.few_seeds import POWER, Interval
+from metrics.inference.group_means import group_detectable, group_interval, group_p_value
 
 
 def welch_p_value(a: Interval, b: Interval) -> float | None:
@@ -23,11 +17,7 @@ def welch_p_value(a: Interval, b: Interval) -> float | None:
     It takes no account of seeds that the two share, as a paired test would: where these make values alike it
     is too large. None for fewer than two values in either, and where neither varies.
     """
-    spread = spread_of_sum(a, b)
-    if spread is None:
-        return None
-    error, degrees = spread
-    return float(2 * special.stdtr(degrees, -abs(a.mean - b.mean) / error))
+    return group_p_value(_apart(a, b))
 
 
 def welch_detectable(a: Interval, b: Interval, power: float = POWER, tests: int = 1) -> float | None:
@@ -38,29 +28,17 @@ def welch_detectable(a: Interval, b: Interval, power: float = POWER, tests: int 
     Args:
         tests: over how many tests Holm's correction is (`few_seeds.detectable_difference`).
     """
-    spread = spread_of_sum(a, b)
-    return None if spread is None else spread[0] * standard_errors_found(spread[1], power, tests)
+    found = group_detectable(_apart(a, b), power, tests)
+    return None if found is None else 2 * found
 
 
 def welch_interval(a: Interval, b: Interval) -> Interval | None:
     """The mean of `a` less that of `b` with its 95 % interval; None where `welch_p_value` is None."""
-    spread = spread_of_sum(a, b)
-    if spread is None:
+    half = group_interval(_apart(a, b))
+    if half is None or half.lo is None or half.hi is None:
         return None
-    mean, margin = a.mean - b.mean, spread[0] * t_quantile(0.5 + LEVEL / 2, spread[1])
-    return Interval(mean, None, mean - margin, mean + margin, a.n + b.n)
+    return Interval(2 * half.mean, None, 2 * half.lo, 2 * half.hi, half.n)
 
 
-def spread_of_sum(*parts: Interval) -> tuple[float, float] | None:
-    """Standard error of the sum of independent means, and its degrees of freedom by Welch and Satterthwaite.
-
-    Of a difference it is the same. None for a part of one value, and where no part varies.
-    """
-    deviations = [part.sd for part in parts if part.sd is not None]
-    if len(deviations) < len(parts) or not any(deviations):
-        return None
-    size = power_of_two(np.array(deviations))
-    squares = [(sd / size) ** 2 / part.n for sd, part in zip(deviations, parts, strict=True)]
-    total = sum(squares)
-    degrees = total**2 / sum(square**2 / (part.n - 1) for square, part in zip(squares, parts, strict=True))
-    return size * math.sqrt(total), degrees
+def _apart(a: Interval, b: Interval) -> list[Interval]:
+    return [a, replace(b, mean=-b.mean)]

@@ -7,11 +7,15 @@ taken.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 
 from metrics.inference.few_seeds import Interval
-from metrics.inference.group_means import group_detectable, group_interval, group_p_value
+from metrics.inference.group_means import (
+    group_detectable,
+    group_interval,
+    group_mean,
+    group_p_value,
+)
 
 OVER = "mean over "
 
@@ -40,7 +44,7 @@ def over_columns(
     if len(groups) < len(columns):
         return None
     if what == "mean":
-        return math.fsum(group.mean for group in groups) / len(groups)
+        return group_mean(groups)
     if what == "p_value":
         return group_p_value(groups)
     if what == "found":

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from metrics.inference.few_seeds import (
     Interval,
     detectable_difference,
-    interval,
     paired_interval,
     paired_p_value,
 )
@@ -143,7 +142,7 @@ class RecordedNumbers:
             return float(sum(value > 0 for value in apart.values()))
         if is_of_seed(what):
             return _picked(apart, what)
-        return getattr(interval(list(apart.values())), what, None)
+        return getattr(paired_interval(first, second), what, None)
 
     def _of_means(
         self, one: Place, other: Place, what: str, of_other: RecordedNumbers, tests: int

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from metrics.inference.few_seeds import Interval, interval
-from metrics.inference.welch import welch_detectable, welch_p_value
+from metrics.inference.welch import welch_detectable, welch_interval, welch_p_value
 
-A = interval([1.0, 2.5, 3.0, 2.0])
-B = interval([2.0, 9.0, 4.0])
+A_VALUES, B_VALUES = [1.0, 2.5, 3.0, 2.0], [2.0, 9.0, 4.0]
+A, B = interval(A_VALUES), interval(B_VALUES)
 assert A is not None
 assert B is not None
 
@@ -20,6 +20,14 @@ def test_the_p_value_is_scipys() -> None:
     expected = stats.ttest_ind_from_stats(A.mean, A.sd, A.n, B.mean, B.sd, B.n, equal_var=False).pvalue
     assert welch_p_value(A, B) == pytest.approx(expected, rel=1e-12)
     assert welch_p_value(B, A) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_interval_is_scipys() -> None:
+    expected = stats.ttest_ind(A_VALUES, B_VALUES, equal_var=False).confidence_interval(0.95)
+    found = welch_interval(A, B)
+    assert found is not None
+    assert (found.lo, found.hi) == pytest.approx((expected.low, expected.high), rel=1e-12)
+    assert found.n == A.n + B.n
 
 
 def test_the_smallest_difference_is_found_with_the_power_asked_for() -> None:
