@@ -66,6 +66,11 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
     return choices
 
 
+def patterns_among(overrides: Sequence[Override]) -> set[str]:
+    """The keys that have a pattern, ``sampler=glob(*dula)``."""
+    return {override.get_key_element() for override in overrides if isinstance(override.value(), Glob)}
+
+
 def check_one_root(override: Override) -> None:
     """Refuses a sweep over output roots: a run is the same wherever it lies.
 

@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
-from runner.config.choices import check_number, choices_of
+from runner.config.choices import check_number, choices_of, patterns_among
 from runner.config.compose import compose_by_groups, one_sentence_errors
 from runner.config.experiments.plans import Plan, every_combination, experiment_plans, seeds_by_job
 from runner.config.experiments.same_jobs import same_jobs
@@ -151,7 +151,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         raise UserError(f"{LABEL} chooses rows of an experiment, as in -m {experiment}=NAME {LABEL}=LABEL.")
     if multirun and experiment in choices:
         names.check(choices[experiment])
-        plans = experiment_plans(ours, names)
+        plans = experiment_plans(choices, names, patterns_among(ours))
     else:
         check_number(math.prod(map(len, choices.values())))
         plans = [Plan(list(lines)) for lines in every_combination(choices)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hydra.core.override_parser.types import Override
 
+from runner.config.choices import choices_of, patterns_among
 from runner.config.experiments.override_meaning import meaning
 from runner.config.experiments.plans import experiment_plans
 from runner.config.overrides import EXPERIMENT, Names, is_hydra, parse
@@ -48,5 +49,5 @@ def _only_chooses(overrides: Sequence[Override], own: set[frozenset[str]], names
 
 def _plans(overrides: Sequence[Override], names: Names) -> set[frozenset[str]]:
     """Each job as the overrides that make it."""
-    plans = experiment_plans(overrides, names)
+    plans = experiment_plans(choices_of(overrides), names, patterns_among(overrides))
     return {frozenset(map(meaning, plan.overrides)) for plan in plans}

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hydra.core.override_parser.types import Glob, Override
 from omegaconf import DictConfig
 
-from runner.config.choices import Choices, check_number, choices_of
+from runner.config.choices import Choices, check_number
 from runner.config.experiments.chosen_rows import chosen_rows
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.override_meaning import meaning, read, written
@@ -71,17 +70,19 @@ def every_combination(choices: Choices) -> Iterator[tuple[str, ...]]:
     return itertools.product(*choices.values())
 
 
-def experiment_plans(overrides: Sequence[Override], names: Names) -> list[Plan]:
-    """Grid x rows of the experiment in `overrides`, under the other ones, at each scale that is given.
+def experiment_plans(choices: Choices, names: Names, patterns: Collection[str] = ()) -> list[Plan]:
+    """Grid x rows of the experiment in `choices`, under the other overrides, at each scale that is given.
 
     What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them, as
     ``row`` does by their labels.
+
+    Args:
+        patterns: keys whose values are what fits a pattern, some of which may be of no row.
 
     Raises:
         UserError: if the experiment has no sweep, its file or its sweep has a mistake, a value is given that
             no row has, no row is left, or there are too many jobs.
     """
-    choices = choices_of(overrides)
     experiment = choices[f"+{EXPERIMENT}"][0]
     name = experiment.split("=", 1)[1]
     composed = experiment_content(name, names)
@@ -94,11 +95,9 @@ def experiment_plans(overrides: Sequence[Override], names: Names) -> list[Plan]:
     rows = chosen_rows(name, block["rows"], labels)
     choosing = {key for row in rows for key in row if key not in OF_A_ROW} & set(user)
     which = f"The {'chosen ' if labels else ''}rows of the experiment {name}"
-    patterns = {
-        each.get_key_element().removeprefix(FORCED) for each in overrides if isinstance(each.value(), Glob)
-    }
+    fitting = {key.removeprefix(FORCED) for key in patterns}
     for key in sorted(choosing):
-        _check_values(which, rows, key, user[key], pattern=key in patterns)
+        _check_values(which, rows, key, user[key], pattern=key in fitting)
     plans: list[Plan] = []
     for scale, given in _scales(user, composed):
         plans += _plans_at(experiment, {**block, "rows": rows}, scale, given, choosing)
