@@ -70,6 +70,7 @@ def test_rates_by_rung_are_means_over_seeds_or_those_of_the_pilot() -> None:
         ladder_run("PT", 0, "auto", tuning=tuned, rungs={"acceptance": [0.5, 0.7], "swap_rate": [0.2]}),
         ladder_run("PT", 1, "auto", tuning=tuned, rungs={"acceptance": [0.3, 0.9], "swap_rate": [0.4]}),
         ladder_run("fixed", 0, [1.0, 0.5, 0.0], rungs={"swap_rate": [0.25, 0.75]}),
+        ladder_run("learned", 0, "auto", rungs={"acceptance": [0.6, 0.8], "inverse_temperature": [1.0, 0.3]}),
         ladder_run("old", 0, "auto", tuning=pilot),
         ladder_run("DMALA", 0, None),
     ]
@@ -80,6 +81,8 @@ def test_rates_by_rung_are_means_over_seeds_or_those_of_the_pilot() -> None:
         ["fixed · MoG", "fixed", "MoG", "run", 0, 1.0, None, 0.25, 1],
         ["fixed · MoG", "fixed", "MoG", "run", 1, 0.5, None, 0.75, 1],
         ["fixed · MoG", "fixed", "MoG", "run", 2, 0.0, None, None, 1],
+        ["learned · MoG", "learned", "MoG", "run", 0, 1.0, 0.6, None, 1],
+        ["learned · MoG", "learned", "MoG", "run", 1, 0.3, 0.8, None, 1],
         ["old · MoG (pilot)", "old", "MoG", "pilot", 0, 1.0, None, 0.75, 1],
         ["old · MoG (pilot)", "old", "MoG", "pilot", 1, 0.6, None, 0.5, 1],
         ["old · MoG (pilot)", "old", "MoG", "pilot", 2, 0.0, None, None, 1],

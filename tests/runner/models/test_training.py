@@ -469,12 +469,17 @@ def test_a_sampler_that_cannot_be_tuned_ends_the_training_in_one_sentence() -> N
 
 
 def test_the_ladder_and_the_step_sizes_can_be_left_to_tuning() -> None:
-    run = training(pt("auto", "auto", replicas=3), settings(iterations=2))
-    run.advance(2)
+    """A training that goes on from a checkpoint still knows the ladder."""
+    run, again = (training(pt("auto", "auto", replicas=3), settings(iterations=2)) for _ in range(2))
+    run.advance(1)
     found = run.chains.hyperparameters
     assert found is not None
     assert len(found["ladder"]) == len(found["step_size"]) == 3
     assert run.chains.evaluations > 1000
+    again.load_state_dict(run.state_dict())
+    again.advance(1)
+    for record in again.history.records:
+        assert record["rungs"]["inverse_temperature"] == found["ladder"]
 
 
 # --- learning -------------------------------------------------------------------------------------------
