@@ -17,13 +17,13 @@ from runner.config.run_settings import (
     CODE,
     CONTENT,
     Settings,
-    as_named,
     changed_settings,
     flat_settings,
 )
 from runner.config.sources.edited_files import until_edited
 from runner.execution.errors import UserError
 from runner.files.plain_yaml import plain_yaml
+from runner.loggers.table_place import TablePlace
 
 LONGEST = 120
 """Letters of a name; W&B refuses names of more than 128."""
@@ -69,8 +69,8 @@ def run_name(
     own = changed_settings(config) if settings is None else settings
     block = _experiment(str(config.get("experiment") or ""), tuple(searched))
     table, every = block.get("table") or {}, flat_settings(config)
-    row = _row((block.get("sweep") or {}).get("rows") or [], every)
-    column = _column(table.get("columns") or [], every)
+    place = TablePlace(block, config, every, searched)
+    row, column = place.row, place.column
     versions = (table.get("published") or {}).get("versions") or {}
     papers = dict.fromkeys(str(version["paper"]) for version in versions.values())
     named = {key: value for key, value in own.items() if not key.endswith(UNNAMED)}
@@ -79,45 +79,12 @@ def run_name(
     text = " · ".join(filter(None, parts))[: LONGEST - len(seed)]
     if row is None or column is None:
         others = [f"{k} {_short(v)}" for k, v in named.items() if k.split(".")[0] not in IN_PLACE]
-        for place, other in enumerate(others):
-            longer = f"{text}{', ' if place else ' · '}{other}"
+        for number, other in enumerate(others):
+            longer = f"{text}{', ' if number else ' · '}{other}"
             if len(longer) > LONGEST - len(seed):
                 break
             text = longer
     return RunName(text + seed, row, column, tuple(papers), own)
-
-
-def _row(rows: Sequence[Mapping[str, Any]], settings: Settings) -> str | None:
-    """The label of the row that `settings` fit, of several the one that says most; None for none."""
-    best: tuple[int, str | None] = (0, None)
-    for row in rows:
-        wanted = {key: value for key, value in row.items() if key != "row"}
-        if len(wanted) > best[0] and all(_fits(settings, *item) for item in wanted.items()):
-            best = (len(wanted), str(row["row"]))
-    return best[1]
-
-
-def _column(columns: Sequence[Mapping[str, Any]], settings: Settings) -> str | None:
-    """The label of the one column that `settings` fit; None for none."""
-    fits = [
-        str(column["label"])
-        for column in columns
-        if all(_fits(settings, *item) for item in (column.get("where") or {}).items())
-    ]
-    return fits[0] if len(fits) == 1 else None
-
-
-def _fits(settings: Settings, key: str, wanted: Any) -> bool:
-    """Whether the setting `key` is `wanted`, or one of them; a list is a sweep over its values."""
-    if key not in settings:
-        return False
-    value = settings[key]
-    named = [as_named(each, key, settings) for each in _each(wanted)]
-    return any(each == value or str(each) == str(value) for each in named) or str(wanted) == value
-
-
-def _each(wanted: Any) -> list[Any]:
-    return wanted if isinstance(wanted, list) else [wanted]
 
 
 def _described(group: str, every: Settings, own: Settings) -> str:
@@ -138,7 +105,9 @@ def _experiment(name: str, searched: tuple[str, ...]) -> Mapping[str, Any]:
         return {}
     if path.is_file():
         content = plain_yaml(path.read_bytes())
-        return content if isinstance(content, Mapping) else {}
+        content = content if isinstance(content, Mapping) else {}
+        if "defaults" not in content:
+            return content
     with COMPOSING, suppress(UserError):
         return experiment_content(name, Names(searched))
     return {}

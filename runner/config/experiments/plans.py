@@ -8,8 +8,10 @@
       overrides: {task.start: random}               # under these
       scales:                                       # what differs at a scale
         smoke: {target.dataset: [digits], target.n_hidden: 32}
-      seeds: {smoke: 2, quick: 3, paper: 5}         # instead of those of the scale; a row may have its own
+      seeds: {smoke: 2, quick: 3, paper: 5}         # instead of those of the scale
       one_job_per_seed: true                        # each seed is a job of its own
+
+A row may have `seeds` of its own, and `scales` with overrides of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from runner.config.choices import Choices, check_number
 from runner.config.experiments.chosen_rows import chosen_rows
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.override_meaning import meaning, read, written
-from runner.config.experiments.sweep_block import LABEL, OF_A_ROW, check_block
+from runner.config.experiments.sweep_block import LABEL, check_block, overrides_of
 from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.config.values import seeds_of, seeds_per_job
 from runner.execution.errors import UserError, listed
@@ -74,7 +76,8 @@ def experiment_plans(choices: Choices, names: Names, patterns: Collection[str] =
     """Grid x rows of the experiment in `choices`, under the other overrides, at each scale that is given.
 
     What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them, as
-    ``row`` does by their labels.
+    ``row`` does by their labels. A row with values of its own for a key of the grid is chosen by them; the
+    other rows then have the user's value.
 
     Args:
         patterns: keys whose values are what fits a pattern, some of which may be of no row.
@@ -93,13 +96,17 @@ def experiment_plans(choices: Choices, names: Names, patterns: Collection[str] =
     user = _as_named({key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}, block)
     labels = user.pop(LABEL, [])
     rows = chosen_rows(name, block["rows"], labels)
-    choosing = {key for row in rows for key in row if key not in OF_A_ROW} & set(user)
+    scales = _scales(user, composed)
+    own = [overrides_of(row, scale) for scale, _ in scales for row in rows]
+    choosing = {key for each in own for key in each} & set(user)
+    of_grid = {key for scale, _ in scales for key in _grid_and_fixed(block, scale)[0]}
     which = f"The {'chosen ' if labels else ''}rows of the experiment {name}"
     fitting = {key.removeprefix(FORCED) for key in patterns}
     for key in sorted(choosing):
-        _check_values(which, rows, key, user[key], pattern=key in fitting)
+        if key not in of_grid or all(key in each for each in own):
+            _check_values(which, own, key, user[key], pattern=key in fitting)
     plans: list[Plan] = []
-    for scale, given in _scales(user, composed):
+    for scale, given in scales:
         plans += _plans_at(experiment, {**block, "rows": rows}, scale, given, choosing)
     if not plans:
         given_of = " and ".join(_together(user[key]) for key in sorted(choosing))
@@ -131,22 +138,18 @@ def _plans_at(
     experiment: str, block: Mapping[str, Any], scale: str, user: Choices, choosing: set[str]
 ) -> list[Plan]:
     """The plans at one scale."""
-    at_scale = _as_choices((block.get("scales") or {}).get(scale) or {})
-    grid = _as_choices(block.get("grid") or {})
-    grid = {**grid, **{key: lines for key, lines in at_scale.items() if key in grid or len(lines) > 1}}
-    fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
-    fixed = {key: lines for key, lines in fixed.items() if key not in grid}
+    grid, fixed = _grid_and_fixed(block, scale)
     grid = {key: user.get(key, lines) for key, lines in grid.items()}
     given = {key: set(map(meaning, user[key])) for key in choosing}
     plans: list[Plan] = []
     for row in block["rows"]:
-        own = _as_choices({key: value for key, value in row.items() if key not in OF_A_ROW})
+        own = _as_choices(overrides_of(row, scale))
         seeds = {**(block.get("seeds") or {}), **(row.get("seeds") or {})}.get(scale)
         chosen = {
             key: [line for line in lines if key not in user or meaning(line) in given[key]]
             for key, lines in own.items()
         }
-        if not all(chosen.values()) or not choosing <= set(own):
+        if not all(chosen.values()) or not choosing <= own.keys() | grid.keys():
             continue
         others = {key: lines for key, lines in user.items() if key not in own}
         all_of_row = {**fixed, **grid, **others, **chosen}
@@ -158,9 +161,20 @@ def _plans_at(
     return plans
 
 
+def _grid_and_fixed(block: Mapping[str, Any], scale: str) -> tuple[Choices, Choices]:
+    """The grid at one scale, and the overrides that all its jobs have."""
+    at_scale = _as_choices((block.get("scales") or {}).get(scale) or {})
+    grid = _as_choices(block.get("grid") or {})
+    grid = {**grid, **{key: lines for key, lines in at_scale.items() if key in grid or len(lines) > 1}}
+    fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
+    return grid, {key: lines for key, lines in fixed.items() if key not in grid}
+
+
 def _as_named(user: Choices, block: Mapping[str, Any]) -> Choices:
     """`user` with ``++key`` as ``key`` where the sweep has that key, which is then there."""
-    parts = [block.get("grid"), block.get("overrides"), *(block.get("scales") or {}).values(), *block["rows"]]
+    by_scale = [*(block.get("scales") or {}).values()]
+    by_scale += [own for row in block["rows"] for own in (row.get("scales") or {}).values()]
+    parts = [block.get("grid"), block.get("overrides"), *by_scale, *block["rows"]]
     named = {f"{FORCED}{key}" for part in parts for key in part or {}}
     forced = {key: lines for key, lines in user.items() if key in named}
     plain = {key.removeprefix(FORCED): [line.removeprefix(FORCED) for line in forced[key]] for key in forced}

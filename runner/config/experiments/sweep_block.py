@@ -19,7 +19,7 @@ GROUPS = ("grid", "overrides", "scales")
 LABEL = "row"
 """Key of a row's label."""
 
-OF_A_ROW = (LABEL, "seeds")
+OF_A_ROW = (LABEL, "seeds", "scales")
 """Keys of a row that are no overrides."""
 
 RENAMED = {"seeds_apart": "one_job_per_seed"}
@@ -44,8 +44,7 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
     for key in GROUPS:
         _check_values(experiment, f"sweep.{key}", block.get(key) or {})
     scales, seeds = block.get("scales") or {}, block.get("seeds") or {}
-    for scale, own in scales.items():
-        _check_values(experiment, f"sweep.scales.{scale}", own or {})
+    _check_scales(experiment, "sweep.scales", scales)
     rows = block["rows"]
     by_scale = {"sweep.scales": scales, "sweep.seeds": seeds}
     for place, row in enumerate(rows if isinstance(rows, list) else [rows]):
@@ -54,10 +53,28 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
         if not isinstance(row.get(LABEL), str | int | float) or not str(row[LABEL]).strip():
             raise UserError(f"{key} of the experiment {experiment} needs a key row, its label.")
         _check_seeds(experiment, f"{key}.seeds", row.get("seeds", {}))
-        by_scale[f"{key}.seeds"] = row.get("seeds", {})
+        _check_scales(experiment, f"{key}.scales", row.get("scales", {}))
+        by_scale |= {f"{key}.{part}": row.get(part, {}) for part in ("seeds", "scales")}
     _check_seeds(experiment, "sweep.seeds", seeds)
     for key, own in by_scale.items():
         check_scales(f"{key} of the experiment {experiment}", own, composed, names)
+
+
+def overrides_of(row: Mapping[str, Any], scale: str) -> dict[str, Any]:
+    """The overrides of a `row` at a scale: those of the scale replace those of every scale."""
+    own = {key: value for key, value in row.items() if key not in OF_A_ROW}
+    return {**own, **((row.get("scales") or {}).get(scale) or {})}
+
+
+def _check_scales(experiment: str, key: str, by_scale: Any) -> None:
+    _check_group(experiment, key, by_scale)
+    for scale, own in by_scale.items():
+        _check_values(experiment, f"{key}.{scale}", own or {})
+        if "seeds" in (own or {}):
+            raise UserError(
+                f"{key}.{scale} of the experiment {experiment} has seeds, which are set by "
+                f"{key.removesuffix('scales')}seeds.{scale}."
+            )
 
 
 def _check_seeds(experiment: str, key: str, by_scale: Any) -> None:

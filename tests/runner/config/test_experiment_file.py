@@ -31,6 +31,26 @@ MISTAKES = [
         "sweep.rows.0.seeds of the experiment mine has the unknown scale 'large'. Allowed: paper",
     ),
     (
+        "{rows: [{row: a, sampler: gibbs, scales: {smok: {task.chains: 2}}}]}",
+        "sweep.rows.0.scales of the experiment mine has the unknown scale 'smok'; did you mean 'smoke'?",
+    ),
+    (
+        "{rows: [{row: a, sampler: gibbs, scales: {smoke: {target: []}}}]}",
+        "sweep.rows.0.scales.smoke.target of the experiment mine must be a value or a list of values, [] was",
+    ),
+    (
+        "{rows: [{row: a, sampler: gibbs, scales: {smoke: 3}}]}",
+        "sweep.rows.0.scales.smoke of the experiment mine must be a group of keys, 3 was given.",
+    ),
+    (
+        "{rows: [{row: a, sampler: gibbs, scales: [smoke]}]}",
+        "sweep.rows.0.scales of the experiment mine must be a group of keys, ['smoke'] was given.",
+    ),
+    (
+        "{rows: [{row: a, sampler: gibbs, scales: {smoke: {seeds: 3}}}]}",
+        "sweep.rows.0.scales.smoke of the experiment mine has seeds, which are set by sweep.rows.0.seeds.smo",
+    ),
+    (
         f"{{{ROWS}, grid: {{target: []}}}}",
         "sweep.grid.target of the experiment mine must be a value or a list of values, [] was given.",
     ),
@@ -159,3 +179,51 @@ def test_rows_are_chosen_by_value_not_by_how_it_is_written(own: Path, given: str
     every = {job.row: job.run_ids for job in jobs_of_mine(own, *mine[1:])}
     assert all(every[job.row] == job.run_ids for job in jobs)
     assert changing_overrides("mine", [where, *mine, given]) == ["target=bernoulli4"]
+
+
+OWN_VALUES = """{
+  grid: {target.size: [3, 4]},
+  rows: [
+    {row: plain, sampler: gibbs},
+    {row: far, sampler: gibbs, task.start: random, target.size: 5,
+     scales: {quick: {target.size: [4, 6]}, paper: {target.size: [6, 7], task.chains: 9}}}],
+  scales: {paper: {target.size: [2, 3], task.chains: 8}},
+  overrides: {target: ising, metric: "[ess]"}}"""
+"""A sweep with a row that has its own values of the grid, other ones at other scales."""
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes"),
+    [
+        ("scale=smoke", {"plain": [3, 4], "far": [5]}),
+        ("scale=quick", {"plain": [3, 4], "far": [4, 6]}),
+        ("scale=paper", {"plain": [2, 3], "far": [6, 7]}),
+        ("scale=smoke,quick", {"plain": [3, 4, 3, 4], "far": [5, 4, 6]}),
+        ("scale=quick target.size=4", {"plain": [4], "far": [4]}),
+        ("scale=quick target.size=4,9", {"plain": [4, 9], "far": [4]}),
+        ("scale=quick target.size=9", {"plain": [9]}),
+        ("scale=quick ++target.size=6", {"plain": [6], "far": [6]}),
+        ("scale=quick target.size=6 row=far", {"far": [6]}),
+        ("scale=quick target.size=6 task.start=random", {"far": [6]}),
+    ],
+)
+def test_a_row_may_have_its_own_values_of_the_grid(
+    own: Path, given: str, sizes: dict[str, list[int]]
+) -> None:
+    """A user's value replaces the grid's, and chooses among those of the row."""
+    written(own, OWN_VALUES)
+    where = f"hydra.searchpath=[file://{own.parents[1]}]"
+    found: dict[str, list[int]] = {}
+    for job in experiment_jobs("mine", [where, *given.split()]):
+        found.setdefault(job.row, []).append(job.config.target.size)
+        assert job.cell == {"target.size": job.config.target.size}
+        assert (job.config.task.chains in (8, 9)) == (job.config.scale.name == "paper")
+    assert found == sizes
+
+
+def test_a_value_of_the_grid_that_no_row_has_is_refused_where_all_have_their_own(own: Path) -> None:
+    written(own, OWN_VALUES)
+    where = f"hydra.searchpath=[file://{own.parents[1]}]"
+    sentence = r"The chosen rows of the experiment mine have no target\.size=3; allowed: 4, 6\."
+    with pytest.raises(UserError, match=sentence):
+        experiment_jobs("mine", [where, "scale=quick", "row=far", "target.size=3"])

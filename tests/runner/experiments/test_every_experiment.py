@@ -91,3 +91,14 @@ def test_a_published_step_is_the_same_number_in_every_experiment() -> None:
         if row["row"] == name
     }
     assert steps == {round((0.15 * 101) ** 4, 6)}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_row_of_stmh_table_1_is_of_runs_of_figure_1(scale: str) -> None:
+    """Both experiments write the numbers of steps, since a row cannot have those of another file."""
+    figure = placed("stmh_figure1", f"scale={scale}", "row='STMH, eta = (D/2)²'")
+    row = placed("stmh_table1", f"scale={scale}", "row='STMH, runs of Figure 1'")
+    assert row.runs
+    known = {run.run_id for run in figure.runs}
+    assert {run.run_id for run in row.runs} <= known
+    assert scale == "smoke" or len(row.runs) == len(known)
