@@ -13,6 +13,7 @@ from hydra.core.override_parser.types import (
     ChoiceSweep,
     Glob,
     Override,
+    QuotedString,
     RangeSweep,
     Sweep,
     Transformer,
@@ -24,6 +25,9 @@ from runner.execution.errors import UserError
 
 Choices = dict[str, list[str]]
 """Key (with its ``+`` or ``~``) to the overrides that it may be."""
+
+LABEL = "row"
+"""Key of a row's label in an experiment, and of the labels that a command chooses."""
 
 MOST_JOBS = 100_000
 """Jobs of a sweep, and values of one of its keys, at most."""
@@ -52,6 +56,9 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
         check_one_root(override)
         if not override.is_discrete_sweep():
             raise UserError(f"A sweep needs a list of values or a range, '{override.input_line}' was given.")
+        if key == LABEL and isinstance(override.value(), Glob):
+            choices[key] = [override.input_line or ""]  # its labels are known to the experiment alone
+            continue
         values = values_of(override, Transformer.str)
         if not values and isinstance(override.value(), Glob):
             raise UserError(
@@ -67,8 +74,13 @@ def choices_of(overrides: Sequence[Override]) -> Choices:
 
 
 def patterns_among(overrides: Sequence[Override]) -> set[str]:
-    """The keys that have a pattern, ``sampler=glob(*dula)``."""
-    return {override.get_key_element() for override in overrides if isinstance(override.value(), Glob)}
+    """The keys of groups that have a pattern, ``sampler=glob(*dula)``."""
+    found = {
+        each.get_key_element()
+        for each in overrides
+        if not each.is_delete() and isinstance(each.value(), Glob)
+    }
+    return found - {LABEL}
 
 
 def check_one_root(override: Override) -> None:
@@ -156,6 +168,16 @@ def sort(*args: Any, **named: Any) -> Any:
     number_type = type(found.start)
     ends = {"start": start + (number - 1) * step, "stop": start - step, "step": -step}
     return replace(given[0], **{name: number_type(value) for name, value in ends.items()})
+
+
+def glob(include: Any, exclude: Any = None) -> Glob:
+    """Hydra's ``glob(...)`` of an override; patterns in a list may be in quotes, ``glob([pt_*,'d*'])``."""
+    found = grammar_functions.glob(include, exclude)
+    return Glob([_text(each) for each in found.include], [_text(each) for each in found.exclude])
+
+
+def _text(pattern: Any) -> str:
+    return pattern.text if isinstance(pattern, QuotedString) else str(pattern)
 
 
 def check_number(jobs: int) -> None:

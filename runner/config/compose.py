@@ -21,7 +21,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 
-from runner.config.choices import check_nesting, sort
+from runner.config.choices import check_nesting, glob, sort
 from runner.config.form import unresolved
 from runner.config.sources import searched_files
 from runner.config.sources.choice_cache import kept
@@ -169,7 +169,7 @@ def parsed_override(line: str) -> Override:
     """
     with one_sentence_errors():
         parser = OverridesParser.create(config_loader=loader())
-        parser.functions.functions["sort"] = sort
+        parser.functions.functions |= {"sort": sort, "glob": glob}
         (override,) = parser.parse_overrides([line])
     check_nesting(override)
     return override

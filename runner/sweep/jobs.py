@@ -10,16 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hydra.core.override_parser.types import Glob, Override
+from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
-from runner.config.choices import check_number, choices_of, patterns_among
+from runner.config.choices import LABEL, check_number, choices_of, patterns_among
 from runner.config.compose import compose_by_groups, one_sentence_errors
 from runner.config.experiments.plans import Plan, every_combination, experiment_plans, seeds_by_job
 from runner.config.experiments.same_jobs import same_jobs
-from runner.config.experiments.sweep_block import LABEL
 from runner.config.form import MOST_SEEDS, check_form
 from runner.config.key_group import node
 from runner.config.output_root import check_one_folder
@@ -162,8 +161,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         of_the_seed = any("${seed}" in line for line in lines)  # such as target.model_seed=${seed}
         alone = plan.one_job_per_seed or of_the_seed
         checked.append(replace(plan, overrides=lines, one_job_per_seed=alone, in_sweep=multirun))
-    pattern = any(isinstance(override.value(), Glob) for override in given if not override.is_delete())
-    return Request(hydra, names, checked, pattern, given)
+    return Request(hydra, names, checked, bool(patterns_among(given)), given)
 
 
 def jobs_of(request: Request) -> list[Job]:

@@ -24,11 +24,11 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from runner.config.choices import Choices, check_number
+from runner.config.choices import LABEL, Choices, check_number
 from runner.config.experiments.chosen_rows import chosen_rows
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.override_meaning import meaning, read, written
-from runner.config.experiments.sweep_block import LABEL, check_block, overrides_of
+from runner.config.experiments.sweep_block import check_block, overrides_of
 from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.config.values import seeds_of, seeds_per_job
 from runner.execution.errors import UserError, listed

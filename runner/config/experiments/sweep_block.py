@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runner.config.choices import LABEL
 from runner.config.compose import OF_A_COMMAND
 from runner.config.experiments.experiment_file import check_scales
 from runner.config.form import MOST_SEEDS
@@ -15,9 +16,6 @@ KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_
 
 GROUPS = ("grid", "overrides", "scales")
 """Those that are groups of keys; `rows` is a list of such."""
-
-LABEL = "row"
-"""Key of a row's label."""
 
 OF_A_ROW = (LABEL, "seeds", "scales")
 """Keys of a row that are no overrides."""

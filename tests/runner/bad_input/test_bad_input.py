@@ -71,7 +71,10 @@ COMMANDS = [
         "The rows of the experiment edlp_table2 have no sampler=gibbs and sampler.step_size=0.1 together.",
     ),
     ("-m +experiment=edlp_figure11 seeds=3", "Unknown key 'seeds'; did you mean 'seed'?"),
-    ("-m +experiment=pt_table1 row=glob(PT*)", "'row=glob(PT*)' fits nothing; a pattern chooses among"),
+    (
+        "-m +experiment=pt_table1 row=glob(XT*)",
+        "'row=glob(XT*)' fits no row of the experiment pt_table1: DMALA, ACS,",
+    ),
     (
         "-m sampler=glob(xy*)",
         "'sampler=glob(xy*)' fits nothing; a pattern chooses among the names of a group.",

@@ -96,7 +96,9 @@ def test_an_experiment_is_grid_times_rows(tiny: str) -> None:
         ("sampler.step_size=1", 2),
         ("sampler=gibbs,pt_gibbs", 4),
         ("sampler=glob(*gibbs)", 4),
+        ("sampler=glob(['*gibbs','pt*'],exclude=['pt*'])", 2),
         ("row=Gibbs", 2),
+        ("row=glob(*T)", 2),
         ("row=PT,'DMALA, fixed'", 6),
     ],
 )
@@ -129,6 +131,25 @@ def test_a_label_is_taken_as_it_is_written(given: str, label: str) -> None:
     with pytest.raises(UserError, match="Unknown row of the experiment mine 'none'"):
         chosen_rows("mine", rows, [f"row={given}", "row=none"])
     assert chosen_rows("mine", rows, []) == rows
+
+
+@pytest.mark.parametrize(
+    ("given", "labels"),
+    [
+        ("glob(*)", ["DMALA", "PT-DMALA", "PT-DMALA, K = 8"]),
+        ("glob(PT*)", ["PT-DMALA", "PT-DMALA, K = 8"]),
+        ("glob('*K = 8')", ["PT-DMALA, K = 8"]),
+        ("glob([DM*,'*8'])", ["DMALA", "PT-DMALA, K = 8"]),
+        ("glob(*,exclude='PT*')", ["DMALA"]),
+    ],
+)
+def test_a_pattern_chooses_the_labels_that_it_fits(given: str, labels: list[str]) -> None:
+    rows = [{"row": each} for each in ("DMALA", "PT-DMALA", "PT-DMALA, K = 8")]
+    assert [str(row["row"]) for row in chosen_rows("mine", rows, [f"row={given}"])] == labels
+    with pytest.raises(UserError) as refusal:
+        chosen_rows("mine", rows, ["row=glob(ACS*)"])
+    sentence = "'row=glob(ACS*)' fits no row of the experiment mine: DMALA, PT-DMALA, \"PT-DMALA, K = 8\"."
+    assert str(refusal.value) == sentence
 
 
 @pytest.mark.parametrize("sign", ["", "++"])
