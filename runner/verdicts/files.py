@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from metrics.inference.prediction import prediction_interval
 from runner.files.atomic_files import write_text
 from runner.verdicts.ledger import Column, Ledger, Line
 from runner.verdicts.order import Outcome
 from runner.verdicts.page import page
-from runner.verdicts.rule import Verdict, prediction
+from runner.verdicts.rule import Verdict
 
 
 def write_ledger(ledger: Ledger, folder: Path) -> list[Path]:
@@ -63,7 +64,7 @@ def _number(line: Line) -> dict[str, object]:
     """A line of verdicts.csv; numbers are in the published unit."""
     unit, ours, source = line.published.scale, line.ours, line.source
     span = ours.interval if ours is not None else None
-    lo, hi = (span and prediction(span)) or (None, None)
+    lo, hi = (span and prediction_interval(span)) or (None, None)
     block = line.block
     return {
         "paper": block.paper, "table": block.table, "row": line.row, "column": block.column,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from metrics.inference.few_seeds import ALPHA, Interval, holm, interval
+from metrics.inference.prediction import prediction_interval
 from metrics.inference.welch import welch_p_value
 from runner.report.figure_shape import Role
 from runner.report.published import Published
 from runner.report.table_shape import Direction
 from runner.verdicts.cells import Counterpart
 from runner.verdicts.records import Measured, Record
-from runner.verdicts.rule import prediction
 
 
 def invalid_floor(record: Record, place: Counterpart) -> str | None:
@@ -60,7 +60,7 @@ def at_floor(record: Record, place: Counterpart, ours: Measured, published: Publ
     if floor is None or ours.interval is None or not ours.within_floor:
         return False
     draws = _of_draws(*floor)
-    one, mean = prediction(draws), prediction(draws, ours.interval.n)
+    one, mean = prediction_interval(draws), prediction_interval(draws, ours.interval.n)
     if one is None or mean is None:
         return False
     printed = published.mean * published.scale

@@ -8,10 +8,10 @@ from itertools import groupby
 
 import pandas as pd
 
+from metrics.inference.prediction import prediction_interval
 from runner.report.numerals import Numeral, numeral, significant
 from runner.verdicts.ledger import Column, Ledger, Line
 from runner.verdicts.order import Outcome, Pair
-from runner.verdicts.rule import prediction
 
 HEAD = (
     *("row", "column", "metric", "published", "ours", "prediction interval"),
@@ -180,7 +180,7 @@ def _cells(line: Line) -> list[str]:
     span = line.ours.interval if line.ours is not None else None
     if span is not None:
         ours = f"{_written(numeral(span.mean, span.margin, unit))} (n = {span.n})"
-        if (between := prediction(span)) is not None:
+        if (between := prediction_interval(span)) is not None:
             expected = f"{between[0] / unit:.4g} to {between[1] / unit:.4g}"
     return [
         line.row,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from metrics.inference.few_seeds import LEVEL, Interval, t_quantile
+from metrics.inference.few_seeds import Interval
+from metrics.inference.prediction import prediction_interval
 
 
 class Verdict(Enum):
@@ -48,17 +48,6 @@ class Evidence:
     absent: int = 0
 
 
-def prediction(ours: Interval, more: int = 1) -> tuple[float, float] | None:
-    """Where the mean of `more` further values lies with probability `LEVEL`; None where `ours` is one value.
-
-    The values are taken as normal: ``mean +- t s sqrt(1 / more + 1 / n)`` with n - 1 degrees of freedom.
-    """
-    if ours.sd is None:
-        return None
-    half = t_quantile(0.5 + LEVEL / 2, ours.n - 1) * ours.sd * math.sqrt(1 / more + 1 / ours.n)
-    return ours.mean - half, ours.mean + half
-
-
 def verdict(evidence: Evidence) -> tuple[Verdict, str]:
     """The verdict, and its reason in a few words; it says where it is from a part of the runs."""
     if evidence.ours is None and not evidence.lost:
@@ -80,7 +69,7 @@ def _of_numbers(evidence: Evidence, ours: Interval | None, done: int) -> tuple[V
         return Verdict.not_rankable, "both at the floor"
     if evidence.lost or ours is None:
         return Verdict.undecided, f"{evidence.lost} of {done} runs have no value"
-    interval = prediction(ours)
+    interval = prediction_interval(ours)
     if interval is None:
         return Verdict.undecided, "one seed has no interval"
     lo, hi = interval

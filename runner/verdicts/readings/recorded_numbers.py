@@ -13,6 +13,7 @@ from metrics.inference.few_seeds import (
     paired_interval,
     paired_p_value,
 )
+from metrics.inference.prediction import prediction_interval
 from metrics.inference.welch import welch_detectable, welch_interval, welch_p_value
 from runner.verdicts.readings.over_columns import columns_of, over_columns
 
@@ -25,6 +26,9 @@ PLAIN = ("sd", "lo", "hi", "n", "p_value")
 
 BY_SEED = ("lowest seed", "highest seed")
 ONE_SEED = re.compile(r"seed (0|[1-9]\d*)")
+PREDICTION = ("prediction_lo", "prediction_hi")
+"""Ends of the 95 % prediction interval for one more run; only a single number has it."""
+
 OF_TWO = ("found", "seeds above")
 """What only a difference has."""
 
@@ -74,6 +78,10 @@ class RecordedNumbers:
             value = self._column(place, "hi") - self._column(place, MEAN)
         elif is_of_seed(what):
             value = _picked(self.seeds.get(place, {}), what)
+        elif what in PREDICTION:
+            ours = self._interval(place)
+            ends = None if ours is None else prediction_interval(ours)
+            value = None if ends is None else ends[PREDICTION.index(what)]
         else:
             value = self._column(place, what)
         return self._in_unit(value, place, what)

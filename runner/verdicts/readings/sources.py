@@ -3,8 +3,9 @@
     row | column | metric | what | which
 
 ``what`` is the mean where it is not given, or a column of table.csv such as ``sd``, ``n`` or
-``published_EDLP``; ``margin`` is half of the interval, ``seed 3`` the value of that seed in seeds.csv, and
-``lowest seed`` and ``highest seed`` are its extremes. ``mean - published_EDLP`` and
+``published_EDLP``; ``margin`` is half of the interval, ``prediction_lo`` and ``prediction_hi`` are the ends
+of the one for one more run, ``seed 3`` is the value of that seed in seeds.csv, and ``lowest seed`` and
+``highest seed`` are its extremes. ``mean - published_EDLP`` and
 ``mean / published_EDLP`` are of two at one place.
 
 One part may hold two labels: ``A / B`` is the ratio of their numbers, ``A - B`` the difference, which also
@@ -44,6 +45,7 @@ from runner.verdicts.readings.recorded_numbers import (
     OF_GROWTH,
     OF_TWO,
     PLAIN,
+    PREDICTION,
     Place,
     RecordedNumbers,
     is_of_seed,
@@ -129,7 +131,8 @@ class Sources:
         return written(value, like, ROUNDED[which] if which else ROUND_HALF_EVEN)
 
     def _check(self, what: str, which: str | None) -> None:
-        asked = (MEAN, *PLAIN, "margin", *BY_SEED, *OF_TWO, *OF_COMPARISON, *OF_GROWTH, *self._own.published)
+        single = (MEAN, *PLAIN, "margin", *PREDICTION, *BY_SEED)
+        asked = (*single, *OF_TWO, *OF_COMPARISON, *OF_GROWTH, *self._own.published)
         if of_family := OF_FAMILY.fullmatch(what):
             if of_family[2] not in self._families:
                 hint = nearest(of_family[2], self._families) or "."

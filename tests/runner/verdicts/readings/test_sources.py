@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -27,6 +28,9 @@ def sources(tmp_path: Path, record: Record) -> Sources:
 
 PAIRED = stats.ttest_rel(A, B)
 WELCH = stats.ttest_ind(A, C, equal_var=False)
+MORE = stats.t.ppf(0.975, 3) * np.std(A, ddof=1) * np.sqrt(1 + 1 / 4)
+"""Half the width of the prediction interval for one more run of A."""
+
 FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
 
 
@@ -44,6 +48,9 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("A - B | near | tv | seeds above", 3.0),
         ("A - B | near | tv | lowest seed", -0.05),
         ("A | near - far | tv | highest seed", 1.2),
+        ("A | near | tv | prediction_lo", (2.625 - MORE) / 10),
+        ("A | near | tv | prediction_hi", (2.625 + MORE) / 10),
+        ("A | near | tv | published_own - prediction_lo", 0.2 - (2.625 - MORE) / 10),
         ("A | near | tv | seed 2", 0.4),
         ("B - A | near | tv | seed 1", 0.05),
         ("A | near | tv | lowest seed", 0.1),
@@ -100,6 +107,8 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
         "* - * | near | tv | mean | largest",
         "A | near | tv | found",
         "A - E | near | tv | margin",
+        "A - B | near | tv | prediction_lo",
+        "A - C @ own_table_paper | near | tv | prediction_hi",
         "A - D | near | tv",
         "* | near | kl | mean | largest",
         "A | f*r, long | tv | mean | largest",
