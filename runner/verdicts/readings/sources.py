@@ -19,7 +19,7 @@ and ``r2_log``, ``r2_linear`` and ``r2_power`` are R² of the logarithm against 
 
 A part may list labels, ``A; B``, or have a ``*``, alone for all or in a label (``PT-DMALA, K = *``): then
 ``which`` is ``smallest`` or ``largest``. ``at most`` is the largest, rounded up, and ``at least`` the
-smallest, rounded down.
+smallest, rounded down. `counts` says how their number is asked for.
 
 Of a bench the parts are ``measured | value | 1``: a line of bench.csv, its column ``value`` or ``wanted``,
 and which of the numbers that stand there. Only another bench can stand behind an at sign then.
@@ -35,6 +35,7 @@ from pathlib import Path
 
 from runner.execution.errors import UserError, nearest, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
+from runner.verdicts.readings.counts import COUNT, asks_prediction, counted, is_count
 from runner.verdicts.readings.families import OF_FAMILY, Family, Pair, difference, named_tests
 from runner.verdicts.readings.labels import HALVES, listed_labels
 from runner.verdicts.readings.recorded_files import is_bench, read_bench, read_table
@@ -121,13 +122,18 @@ class Sources:
             raise UserError(f"{self.where}: a source must be {self._form}, '{source}' was given.")
         what, which = parts[3] if len(parts) > 3 else MEAN, parts[4] if len(parts) > 4 else None
         self._check(what, which)
-        numbers = list(self._numbers(parts[:3], what))
-        if not numbers:
+        found = list(self._found(parts[:3], what))
+        if not found:
             raise UserError(f"{self.where}: the record has no number '{source}'.")
-        if which is None and len(numbers) > 1:
-            must = "must say in a fifth part which, smallest, largest, at least or at most"
-            raise UserError(f"{self.where}: the source '{source}' is of {len(numbers)} numbers and {must}.")
-        value = (min if which in ("smallest", "at least") else max)(numbers)
+        if which is not None and is_count(which):
+            number = counted(found, which, self._value)
+            if number is None:
+                raise UserError(f"{self.where}: '{source}' is of numbers without a prediction interval.")
+            return written(number, like, ROUND_HALF_EVEN)
+        if which is None and len(found) > 1:
+            must = f"must say in a fifth part which, {', '.join(ROUNDED)} or {COUNT}"
+            raise UserError(f"{self.where}: the source '{source}' is of {len(found)} numbers and {must}.")
+        value = (min if which in ("smallest", "at least") else max)(value for _, value in found)
         return written(value, like, ROUNDED[which] if which else ROUND_HALF_EVEN)
 
     def _check(self, what: str, which: str | None) -> None:
@@ -139,20 +145,24 @@ class Sources:
                 raise UserError(f"{self.where}: no tests are named '{of_family[2]}'{hint}")
             what = of_family[1]
         given_parts = [("fourth", half, asked) for half in HALVES.split(what)]
-        if which is not None:
-            given_parts.append(("fifth", which, tuple(ROUNDED)))
+        if which is not None and is_count(which):
+            if asks_prediction(which) and what not in self._own.published:
+                some = ", ".join(self._own.published) or "of which the record has none"
+                raise UserError(f"{self.where}: '{which}' counts published numbers, {some}, not '{what}'.")
+        elif which is not None:
+            given_parts.append(("fifth", which, (*ROUNDED, COUNT)))
         for name, given, allowed in given_parts:
             if given not in allowed and not (name == "fourth" and is_of_seed(given)):
                 some = ", seed 3" if name == "fourth" else ""
                 must = f"{self.where}: the {name} part of a source must be {', '.join(allowed[:-1])}{some}"
                 raise not_allowed(f"{must} or {allowed[-1]}", given, allowed)
 
-    def _numbers(self, parts: Sequence[str], what: str) -> Iterator[float]:
-        """The numbers at all places that `parts` name; a place that a ``*`` names may have none."""
+    def _found(self, parts: Sequence[str], what: str) -> Iterator[tuple[list[str], float]]:
+        """The places that `parts` name with their numbers; one that a ``*`` names may have none."""
         for place, of_all in self._places(parts):
             value = self._value(place, what)
             if value is not None:
-                yield value
+                yield place, value
             elif not of_all:
                 asked, of_family = " | ".join(place), OF_FAMILY.fullmatch(what)
                 if of_family is not None:
