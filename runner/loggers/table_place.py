@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -14,6 +14,9 @@ from runner.config.experiments.sweep_block import overrides_of
 from runner.config.run_settings import METRIC, Settings, as_named, as_setting, unlisted_settings, untempered
 from runner.config.tempering import GROUP, RUNGS
 from runner.execution.errors import UserError
+
+UNKNOWN = object()
+UNTEMPERED = "none"
 
 BLOCKS = ("sweep", "table", "defaults")
 """Keys of an experiment's file that are no part of the configuration of a run."""
@@ -41,7 +44,7 @@ class TablePlace:
             settings: all of its settings.
             searched: the overrides of Hydra that say where else configurations are.
         """
-        self._settings = {**unlisted_settings(settings), **settings}
+        self._settings = {GROUP: UNTEMPERED, **unlisted_settings(settings), **settings}
         self._searched = tuple(searched)
         own = {key: node for key, node in experiment.items() if key not in BLOCKS}
         self._config: dict[Any, Any] = {**own, **config}
@@ -49,13 +52,22 @@ class TablePlace:
         self.column = self._column((experiment.get("table") or {}).get("columns") or [])
 
     def _row(self, rows: Sequence[Mapping[str, Any]]) -> str | None:
+        """By the overrides of the run's scale, or else of any: a run may have its own name for it."""
+        own = str(self._settings.get("scale"))
+        return self._fitting((row, own) for row in rows) or self._fitting(
+            (row, scale) for row in rows for scale in row.get("scales") or []
+        )
+
+    def _fitting(self, rows: Iterable[tuple[Mapping[str, Any], str]]) -> str | None:
         best: tuple[int, str | None] = (0, None)
-        for row in rows:
-            for scale in row.get("scales") or [""]:  # a run may have another name for its scale
-                wanted = overrides_of(row, scale)
-                settings = self._untempered if wanted.get(GROUP, "none") != "none" else self._settings
-                if len(wanted) > best[0] and self._fits(settings, wanted):
-                    best = (len(wanted), str(row["row"]))
+        for row, scale in rows:
+            wanted = {key: value for key, value in overrides_of(row, scale).items() if key != METRIC}
+            said = len(wanted) - (wanted.get(GROUP) == UNTEMPERED)
+            if said > best[0] and (
+                self._fits(self._settings, wanted)
+                or (GROUP in wanted and self._fits(self._untempered, wanted))
+            ):
+                best = (said, str(row["row"]))
         return best[1]
 
     def _column(self, columns: Sequence[Mapping[str, Any]]) -> str | None:
@@ -74,8 +86,6 @@ class TablePlace:
 
     def _is(self, settings: Settings, key: str, wanted: Any) -> bool:
         """Whether the setting `key` is `wanted`, or one of them; a list is a sweep over its values."""
-        if key == METRIC or (key, wanted) == (GROUP, "none"):
-            return True  # no settings: which metrics a run has, and that it has no tempering
         if key not in settings:
             return False
         value = settings[key]
@@ -83,20 +93,20 @@ class TablePlace:
         return any(one == value or str(one) == str(value) for one in allowed)
 
     def _setting(self, key: str, wanted: Any) -> Any:
-        """What an override of `key` by `wanted` makes of the setting; None where it cannot be read."""
+        """What an override of `key` by `wanted` makes of the setting; `UNKNOWN` where it cannot be read."""
         try:
             value = _value(f"{key}={written(wanted)}")
-            if isinstance(value, str) and "${" in value:
+            if "${" in str(value):
                 found = DictConfig({**self._config, "": value})[""]
-                value = as_setting(OmegaConf.to_object(found) if OmegaConf.is_config(found) else found)
+                value = OmegaConf.to_object(found) if OmegaConf.is_config(found) else found
         except (UserError, OmegaConfBaseException, ValueError):
-            return None
-        return as_named(value, key, self._settings)
+            return UNKNOWN
+        return as_named(as_setting(value), key, self._settings)
 
 
 @functools.lru_cache(maxsize=4096)
 def _value(line: str) -> Any:
-    return as_setting(read(line)[1])
+    return read(line)[1]
 
 
 def _unfolded(key: str) -> str:

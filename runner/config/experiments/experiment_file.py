@@ -7,6 +7,7 @@ from typing import Any
 
 from hydra.core.override_parser.types import Override
 
+from runner.config.choices import LABEL
 from runner.config.overrides import EXPERIMENT, Names
 from runner.execution.errors import UserError, listed, nearest
 
@@ -56,6 +57,8 @@ def check_searched(given: Sequence[Override], names: Names) -> None:
         UserError: naming it.
     """
     for each in given:
+        if each.key_or_group == LABEL:
+            raise UserError(f"{LABEL} chooses rows of a table, and a search computes none.")
         if each.key_or_group == EXPERIMENT and each.is_sweep_override():
             raise UserError(f"+{EXPERIMENT} must be one name in a search, '{each.input_line}' was given.")
     if (name := table_not_run(given, names)) is not None:

@@ -27,8 +27,9 @@ from omegaconf import DictConfig
 from runner.config.choices import LABEL, Choices, check_number
 from runner.config.experiments.chosen_rows import chosen_rows
 from runner.config.experiments.experiment_file import experiment_content
-from runner.config.experiments.override_meaning import meaning, read, written
-from runner.config.experiments.sweep_block import check_block, overrides_of
+from runner.config.experiments.override_meaning import meaning, read
+from runner.config.experiments.rows_at_scale import RowsAtScale
+from runner.config.experiments.sweep_block import check_block
 from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.config.values import seeds_of, seeds_per_job
 from runner.execution.errors import UserError, listed
@@ -75,9 +76,7 @@ def every_combination(choices: Choices) -> Iterator[tuple[str, ...]]:
 def experiment_plans(choices: Choices, names: Names, patterns: Collection[str] = ()) -> list[Plan]:
     """Grid x rows of the experiment in `choices`, under the other overrides, at each scale that is given.
 
-    What the user gives of a key of the grid replaces it; of a key of the rows, it chooses among them, as
-    ``row`` does by their labels. A row with values of its own for a key of the grid is chosen by them; the
-    other rows then have the user's value.
+    `rows_at_scale` says what a value of the command does; ``row`` chooses rows by their labels.
 
     Args:
         patterns: keys whose values are what fits a pattern, some of which may be of no row.
@@ -96,33 +95,28 @@ def experiment_plans(choices: Choices, names: Names, patterns: Collection[str] =
     user = _as_named({key: lines for key, lines in choices.items() if key != f"+{EXPERIMENT}"}, block)
     labels = user.pop(LABEL, [])
     rows = chosen_rows(name, block["rows"], labels)
-    scales = _scales(user, composed)
-    own = [overrides_of(row, scale) for scale, _ in scales for row in rows]
-    choosing = {key for each in own for key in each} & set(user)
-    of_grid = {key for scale, _ in scales for key in _grid_and_fixed(block, scale)[0]}
     which = f"The {'chosen ' if labels else ''}rows of the experiment {name}"
+    at_scales = [(scale, RowsAtScale(block, rows, scale, given)) for scale, given in _scales(user, composed)]
+    choosing = sorted(set().union(*(at_scale.choosing for _, at_scale in at_scales)))
     fitting = {key.removeprefix(FORCED) for key in patterns}
-    for key in sorted(choosing):
-        if key not in of_grid or all(key in each for each in own):
-            _check_values(which, own, key, user[key], pattern=key in fitting)
+    for key in choosing:
+        if not any(at_scale.may_be_any(key) for _, at_scale in at_scales):
+            of_rows = [line for _, at_scale in at_scales for line in at_scale.values(key)]
+            _check_values(which, of_rows, user[key], pattern=key in fitting)
     plans: list[Plan] = []
-    for scale, given in scales:
-        plans += _plans_at(experiment, {**block, "rows": rows}, scale, given, choosing)
+    for scale, at_scale in at_scales:
+        plans += _plans_at(experiment, block, scale, at_scale)
     if not plans:
-        given_of = " and ".join(_together(user[key]) for key in sorted(choosing))
-        raise UserError(f"{which} have no {given_of} together.")
+        raise UserError(f"{which} have no {' and '.join(_together(user[key]) for key in choosing)} together.")
     return plans
 
 
-def _check_values(
-    which: str, rows: Sequence[Mapping[str, Any]], key: str, lines: Sequence[str], *, pattern: bool
-) -> None:
-    """Refuses a value of `key` that no row has; names that fit a `pattern` only if no row has any of them.
+def _check_values(which: str, of_rows: Sequence[str], lines: Sequence[str], *, pattern: bool) -> None:
+    """Refuses a value that no row has; names that fit a `pattern` only if no row has any of them.
 
     Raises:
         UserError: with the values that the rows have.
     """
-    of_rows = [line for row in rows if key in row for line in _as_choices({key: row[key]})[key]]
     absent = [line for line in lines if meaning(line) not in set(map(meaning, of_rows))]
     if absent and not (pattern and len(absent) < len(lines)):
         allowed = listed({line.partition("=")[2] for line in of_rows})
@@ -134,40 +128,17 @@ def _together(lines: Sequence[str]) -> str:
     return ",".join([lines[0], *(line.partition("=")[2] for line in lines[1:])])
 
 
-def _plans_at(
-    experiment: str, block: Mapping[str, Any], scale: str, user: Choices, choosing: set[str]
-) -> list[Plan]:
+def _plans_at(experiment: str, block: Mapping[str, Any], scale: str, at_scale: RowsAtScale) -> list[Plan]:
     """The plans at one scale."""
-    grid, fixed = _grid_and_fixed(block, scale)
-    grid = {key: user.get(key, lines) for key, lines in grid.items()}
-    given = {key: set(map(meaning, user[key])) for key in choosing}
     plans: list[Plan] = []
-    for row in block["rows"]:
-        own = _as_choices(overrides_of(row, scale))
+    for row, choices in at_scale.chosen():
         seeds = {**(block.get("seeds") or {}), **(row.get("seeds") or {})}.get(scale)
-        chosen = {
-            key: [line for line in lines if key not in user or meaning(line) in given[key]]
-            for key, lines in own.items()
-        }
-        if not all(chosen.values()) or not choosing <= own.keys() | grid.keys():
-            continue
-        others = {key: lines for key, lines in user.items() if key not in own}
-        all_of_row = {**fixed, **grid, **others, **chosen}
-        check_number(len(plans) + math.prod(map(len, all_of_row.values())))
-        for lines in every_combination(all_of_row):
-            cell = {key: value for key, value in map(read, lines) if key in grid}
+        check_number(len(plans) + math.prod(map(len, choices.values())))
+        for lines in every_combination(choices):
+            cell = {key: value for key, value in map(read, lines) if key in at_scale.grid}
             alone = bool(block.get("one_job_per_seed"))
             plans.append(Plan([experiment, *lines], str(row[LABEL]), cell, seeds, alone))
     return plans
-
-
-def _grid_and_fixed(block: Mapping[str, Any], scale: str) -> tuple[Choices, Choices]:
-    """The grid at one scale, and the overrides that all its jobs have."""
-    at_scale = _as_choices((block.get("scales") or {}).get(scale) or {})
-    grid = _as_choices(block.get("grid") or {})
-    grid = {**grid, **{key: lines for key, lines in at_scale.items() if key in grid or len(lines) > 1}}
-    fixed = {**_as_choices(block.get("overrides") or {}), **at_scale}
-    return grid, {key: lines for key, lines in fixed.items() if key not in grid}
 
 
 def _as_named(user: Choices, block: Mapping[str, Any]) -> Choices:
@@ -186,11 +157,3 @@ def _scales(user: Choices, composed: Mapping[str, Any]) -> list[tuple[str, Choic
     if "scale" not in user:
         return [(str((composed.get("scale") or {}).get("name")), user)]
     return [(line.split("=", 1)[1], {**user, "scale": [line]}) for line in user["scale"]]
-
-
-def _as_choices(block: Mapping[Any, Any]) -> Choices:
-    """A node of an experiment: a list is what the key may be, anything else what it is."""
-    return {
-        str(key): [f"{key}={written(item)}" for item in (value if isinstance(value, list) else [value])]
-        for key, value in block.items()
-    }

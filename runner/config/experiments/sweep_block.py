@@ -14,9 +14,6 @@ from runner.execution.errors import UserError, listed
 
 KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_A_COMMAND)
 
-GROUPS = ("grid", "overrides", "scales")
-"""Those that are groups of keys; `rows` is a list of such."""
-
 OF_A_ROW = (LABEL, "seeds", "scales")
 """Keys of a row that are no overrides."""
 
@@ -39,15 +36,17 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
             raise UserError(f"sweep.{key} of the experiment {experiment} is now called {RENAMED[key]}.")
         if key not in KEYS:
             raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
-    for key in GROUPS:
-        _check_values(experiment, f"sweep.{key}", block.get(key) or {})
+    _check_group(experiment, "sweep.scales", block.get("scales") or {})
+    for key in ("grid", "overrides"):
+        _check_overrides(experiment, f"sweep.{key}", block.get(key) or {})
     scales, seeds = block.get("scales") or {}, block.get("seeds") or {}
     _check_scales(experiment, "sweep.scales", scales)
     rows = block["rows"]
     by_scale = {"sweep.scales": scales, "sweep.seeds": seeds}
     for place, row in enumerate(rows if isinstance(rows, list) else [rows]):
         key = f"sweep.rows.{place}"
-        _check_values(experiment, key, row)
+        _check_group(experiment, key, row)
+        _check_overrides(experiment, key, {name: row[name] for name in row if name not in OF_A_ROW})
         if not isinstance(row.get(LABEL), str | int | float) or not str(row[LABEL]).strip():
             raise UserError(f"{key} of the experiment {experiment} needs a key row, its label.")
         _check_seeds(experiment, f"{key}.seeds", row.get("seeds", {}))
@@ -67,12 +66,12 @@ def overrides_of(row: Mapping[str, Any], scale: str) -> dict[str, Any]:
 def _check_scales(experiment: str, key: str, by_scale: Any) -> None:
     _check_group(experiment, key, by_scale)
     for scale, own in by_scale.items():
-        _check_values(experiment, f"{key}.{scale}", own or {})
-        if "seeds" in (own or {}):
-            raise UserError(
-                f"{key}.{scale} of the experiment {experiment} has seeds, which are set by "
-                f"{key.removesuffix('scales')}seeds.{scale}."
-            )
+        place = f"{key}.{scale}"
+        _check_overrides(experiment, place, own or {})
+        for name in OF_A_ROW:
+            if name in (own or {}):
+                here = f"{key.removesuffix('scales')}seeds.{scale}" if name == "seeds" else "the row alone"
+                raise UserError(f"{place} of the experiment {experiment} has {name}, which stands in {here}.")
 
 
 def _check_seeds(experiment: str, key: str, by_scale: Any) -> None:
@@ -85,9 +84,11 @@ def _check_seeds(experiment: str, key: str, by_scale: Any) -> None:
             )
 
 
-def _check_values(experiment: str, key: str, found: Any) -> None:
-    """A group of keys, none of which may be one of no values: there would be no job."""
+def _check_overrides(experiment: str, key: str, found: Any) -> None:
+    """A group of overrides, none of which may be one of no values: there would be no job."""
     _check_group(experiment, key, found)
+    if "scale" in found:
+        raise UserError(f"{key} of the experiment {experiment} has scale, which a command chooses.")
     for name, value in found.items():
         if isinstance(value, list) and not value:
             raise UserError(

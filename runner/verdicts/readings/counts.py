@@ -1,7 +1,8 @@
 """How many of several numbers there are, or how many of them fit a condition.
 
 ``how many`` counts them all, ``how many below 0.05`` and ``how many above 0`` those beyond a number, and
-``how many predicted`` those published ones that lie where one more run of ours is expected.
+``how many predicted`` those published ones that lie where one more run of ours is expected, without the
+rounding of their last digit that a verdict allows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import re
 from collections.abc import Callable, Iterable
 
 COUNT = "how many"
-NUMBER = r"-?\d+(\.\d+)?(e-?\d+)?"
+COUNTS = (COUNT, f"{COUNT} below 0.05", f"{COUNT} above 0", f"{COUNT} predicted")
+"""Its forms, as a message names them."""
+
+NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?"
 FORM = re.compile(rf"{COUNT}(?: (?P<side>below|above) (?P<limit>{NUMBER})| (?P<predicted>predicted))?")
 
 Place = list[str]

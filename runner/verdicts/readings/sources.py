@@ -35,7 +35,7 @@ from pathlib import Path
 
 from runner.execution.errors import UserError, nearest, not_allowed
 from runner.store.folder_digests import DIGESTS, damaged_files
-from runner.verdicts.readings.counts import COUNT, asks_prediction, counted, is_count
+from runner.verdicts.readings.counts import COUNTS, asks_prediction, counted, is_count
 from runner.verdicts.readings.families import OF_FAMILY, Family, Pair, difference, named_tests
 from runner.verdicts.readings.labels import HALVES, listed_labels
 from runner.verdicts.readings.recorded_files import is_bench, read_bench, read_table
@@ -131,7 +131,7 @@ class Sources:
                 raise UserError(f"{self.where}: '{source}' is of numbers without a prediction interval.")
             return written(number, like, ROUND_HALF_EVEN)
         if which is None and len(found) > 1:
-            must = f"must say in a fifth part which, {', '.join(ROUNDED)} or {COUNT}"
+            must = f"must say in a fifth part which, {', '.join(ROUNDED)} or {COUNTS[0]}"
             raise UserError(f"{self.where}: the source '{source}' is of {len(found)} numbers and {must}.")
         value = (min if which in ("smallest", "at least") else max)(value for _, value in found)
         return written(value, like, ROUNDED[which] if which else ROUND_HALF_EVEN)
@@ -150,7 +150,7 @@ class Sources:
                 some = ", ".join(self._own.published) or "of which the record has none"
                 raise UserError(f"{self.where}: '{which}' counts published numbers, {some}, not '{what}'.")
         elif which is not None:
-            given_parts.append(("fifth", which, (*ROUNDED, COUNT)))
+            given_parts.append(("fifth", which, (*ROUNDED, *COUNTS)))
         for name, given, allowed in given_parts:
             if given not in allowed and not (name == "fourth" and is_of_seed(given)):
                 some = ", seed 3" if name == "fourth" else ""
@@ -191,6 +191,8 @@ class Sources:
         if (value := table.value(plain, what)) is not None:
             return value
         if (two := self._two(place)) is None:
+            return None
+        if what in PREDICTION:
             return None
         operator, ((over, first), (under, second)) = two
         if operator == " - ":

@@ -47,8 +47,24 @@ MISTAKES = [
         "sweep.rows.0.scales of the experiment mine must be a group of keys, ['smoke'] was given.",
     ),
     (
+        "{rows: [{row: a, sampler: gibbs, scales: []}]}",
+        "sweep.rows.0.scales of the experiment mine must be a group of keys, [] was given.",
+    ),
+    (
+        "{rows: [{row: a, sampler: gibbs, scales: {smoke: {row: b}}}]}",
+        "sweep.rows.0.scales.smoke of the experiment mine has row, which stands in the row alone.",
+    ),
+    (
+        "{rows: [{row: a, sampler: gibbs, scales: {smoke: {scale: quick}}}]}",
+        "sweep.rows.0.scales.smoke of the experiment mine has scale, which a command chooses.",
+    ),
+    (
+        "{rows: [{row: a, sampler: gibbs, scale: quick}]}",
+        "sweep.rows.0 of the experiment mine has scale, which a command chooses.",
+    ),
+    (
         "{rows: [{row: a, sampler: gibbs, scales: {smoke: {seeds: 3}}}]}",
-        "sweep.rows.0.scales.smoke of the experiment mine has seeds, which are set by sweep.rows.0.seeds.smo",
+        "sweep.rows.0.scales.smoke of the experiment mine has seeds, which stands in sweep.rows.0.seeds.smo",
     ),
     (
         f"{{{ROWS}, grid: {{target: []}}}}",
@@ -205,6 +221,9 @@ OWN_VALUES = """{
         ("scale=quick ++target.size=6", {"plain": [6], "far": [6]}),
         ("scale=quick target.size=6 row=far", {"far": [6]}),
         ("scale=quick target.size=6 task.start=random", {"far": [6]}),
+        ("scale=smoke,quick task.start=random", {"far": [5, 4, 6]}),
+        ("scale=smoke,quick target.size=4", {"plain": [4, 4], "far": [4]}),
+        ("scale=smoke,paper target.size=9", {"plain": [9, 9]}),
     ],
 )
 def test_a_row_may_have_its_own_values_of_the_grid(
@@ -214,11 +233,23 @@ def test_a_row_may_have_its_own_values_of_the_grid(
     written(own, OWN_VALUES)
     where = f"hydra.searchpath=[file://{own.parents[1]}]"
     found: dict[str, list[int]] = {}
+    chains = {"plain": 8, "far": 9}
     for job in experiment_jobs("mine", [where, *given.split()]):
         found.setdefault(job.row, []).append(job.config.target.size)
         assert job.cell == {"target.size": job.config.target.size}
-        assert (job.config.task.chains in (8, 9)) == (job.config.scale.name == "paper")
+        if job.config.scale.name == "paper":
+            assert job.config.task.chains == chains[job.row]
     assert found == sizes
+
+
+@pytest.mark.parametrize("scales", ["paper", "quick,paper", "paper,quick"])
+def test_a_users_value_replaces_what_the_sweep_sets_for_all_in_every_row(own: Path, scales: str) -> None:
+    """At the scale at which a row and the sweep set it, and at another, at which neither does."""
+    written(own, OWN_VALUES)
+    where = f"hydra.searchpath=[file://{own.parents[1]}]"
+    jobs = experiment_jobs("mine", [where, f"scale={scales}", "task.chains=7"])
+    found = {(job.row, job.config.scale.name, job.config.task.chains) for job in jobs}
+    assert found == {(row, scale, 7) for row in ("plain", "far") for scale in scales.split(",")}
 
 
 def test_a_value_of_the_grid_that_no_row_has_is_refused_where_all_have_their_own(own: Path) -> None:

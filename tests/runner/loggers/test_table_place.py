@@ -63,18 +63,43 @@ def place_of(row: dict[str, Any], **settings: Any) -> str | None:
         ({"target.sides": "'${own.sides}'"}, True),
         ({"target.sides": "[6.0,4]"}, True),
         ({"target.sides": "[6,5]"}, False),
+        ({"target.sides": "['${target.size}',4]"}, True),
+        ({"target.sides": "['${own.half}',4]"}, False),
+        ({"target.nothing": None}, True),
+        ({"target.nothing": "'${own.none}'"}, False),
+        ({"tempering": ["none", "parallel"]}, True),
+        ({"tempering": "parallel"}, False),
         ({"target.size": "'${own.none}'"}, False),
         ({"scales": {"paper": {"target.size": 5}, "quick": {"target.size": [4, 6]}}}, True),
-        ({"scales": {"paper": {"target.size": 5}, "quick": {"target.size": 4}}}, False),
+        ({"target.size": 5, "scales": {"quick": {"target.size": 4}}}, False),
         ({"target.size": 5, "scales": {"quick": {"target.size": 6}}}, True),
+        ({"target.size": 6, "scales": {"quick": {"target.size": 5}}}, True),
+        ({"target.size": 6, "scales": {"large": {"target.size": 5}, "quick": {"target.size": 5}}}, False),
         ({"target.width": 1}, False),
     ],
 )
 def test_a_row_is_that_of_a_run_if_its_overrides_are(row: dict[str, Any], fits: bool) -> None:
-    place = place_of(
-        {"sampler": "dmala", **row}, sampler="dmala", **{"target.size": 6, "target.sides": "[6, 4]"}
-    )
+    settings = {"sampler": "dmala", "scale": "large", "target.size": 6, "target.sides": "[6, 4]"}
+    place = place_of({"sampler": "dmala", **row}, **settings, **{"target.nothing": None})
     assert place == ("A" if fits else None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "label"),
+    [
+        ({}, {"target.size": 6}, "B"),
+        ({"metric": "[ess]", "tempering": "none"}, {"target.size": 6}, "B"),
+        ({"target.size": 5, "scales": {"quick": {"target.size": 6}}}, {"target.size": 6}, "B"),
+        ({"target.size": 5, "scales": {"quick": {"target.size": 6}}}, {"target.size": 4}, "A"),
+        ({"target.size": 6, "target.width": 2}, {"target.size": 6}, "A"),
+    ],
+)
+def test_of_several_rows_it_is_the_one_that_says_most_at_the_runs_scale(
+    one: dict[str, Any], other: dict[str, Any], label: str
+) -> None:
+    rows = [{"row": "A", "sampler": "dmala", **one}, {"row": "B", "sampler": "dmala", **other}]
+    settings = {"sampler": "dmala", "scale": "large", "target.size": 6, "target.width": 2}
+    assert TablePlace({"sweep": {"rows": rows}}, {}, settings).row == label
 
 
 def test_the_keys_of_a_tempering_are_those_of_the_sampler_around_it() -> None:
@@ -84,5 +109,7 @@ def test_the_keys_of_a_tempering_are_those_of_the_sampler_around_it() -> None:
     assert place_of({**row, "sampler.step_size": 2}, **settings, **{"sampler.step_size": 2}) == "A"
     assert place_of({**row, "tempering.schedule": "geometric"}, **settings) is None
     assert place_of({**row, "tempering": "parallel"}, **settings) is None
+    assert place_of({**row, "tempering": ["parallel", "annealed"]}, **settings) == "A"
+    assert place_of({"sampler": "annealed_dmala", "tempering": "none"}, **settings) == "A"
     assert place_of({**row, "sampler": "gibbs"}, **settings) is None
     assert place_of(row, sampler="dmala") is None

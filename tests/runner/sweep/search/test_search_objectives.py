@@ -88,6 +88,8 @@ def test_a_table_of_an_experiment_is_not_searched(call: Call) -> None:
     assert refused(call, *searched).startswith(said)
     several = refused(call, *BY_OPTUNA, "+experiment=pt_table1,pt_table4", "task.chains=interval(2,4)")
     assert several.startswith("error: +experiment must be one name in a search, ")
+    rows = refused(call, *BY_OPTUNA, "target=mog", "row=glob(PT*)")
+    assert rows.startswith("error: row chooses rows of a table, and a search computes none.")
     with pytest.raises(UserError, match=r"A search takes no table of jobs, "):
         wandb_sweep.sweep_configuration(["+experiment=pt_table1", "task.chains=2,4"])
     chosen = call(*searched, "target=bernoulli4", "sampler=gibbs", "task.steps=20", "metric=[tv]")

@@ -31,6 +31,8 @@ def sources(tmp_path: Path, record: Record) -> Sources:
         ("A; B | near | tv | mean | how many", 2),
         ("* | * | tv | sd | how many", 6),
         ("* | * | tv | mean | how many above 0", 5),
+        ("* | * | tv | mean | how many above -.4", 5),
+        ("* | * | tv | mean | how many below +1e+0", 8),
         ("* | * | tv | mean | how many below -0.4", 2),
         ("* | * | tv | mean | how many above 0.2", 4),
         ("* | * | tv | mean | how many above 2e-1", 4),
@@ -55,7 +57,8 @@ def test_a_count_is_of_the_numbers_that_fit(sources: Sources, source: str, expec
             "'how many predicted' counts published numbers, published_own, not 'mean'.",
         ),
         ("A | near | tv | mean | how many over 3", "the fifth part of a source must be smallest, largest, "),
-        ("A | near | tv | mean | how many above x", "or how many, 'how many above x' was given"),
+        ("A | near | tv | mean | how many above x", "or how many predicted, 'how many above x' was given"),
+        ("A / B | near | tv | published_own | how many predicted", "is of numbers without a prediction"),
         (
             "C | near | tv | published_own | how many predicted",
             "is of numbers without a prediction interval.",

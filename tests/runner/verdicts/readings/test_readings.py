@@ -129,7 +129,7 @@ def test_labels_and_signs_of_every_form(own: Path, number: str, source: str, exp
         ),
         (
             "A | c < 8 | tv | n | n",
-            "the fifth part of a source must be smallest, largest, at least, at most or how many",
+            "the fifth part of a source must be smallest, largest, at least, at most, how many",
         ),
         (
             "A | c < 8 | tv | median",

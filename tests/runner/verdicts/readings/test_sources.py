@@ -108,6 +108,7 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
         "A | near | tv | found",
         "A - E | near | tv | margin",
         "A - B | near | tv | prediction_lo",
+        "A / B | near | tv | prediction_lo",
         "A - C @ own_table_paper | near | tv | prediction_hi",
         "A - D | near | tv",
         "* | near | kl | mean | largest",
