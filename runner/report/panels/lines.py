@@ -98,6 +98,8 @@ def draw_against_columns(ax: Axes, data: PanelData) -> None:
         ax.set_xscale("log")
         if not spans_decades(ax, 1):
             label_values(ax, sorted(everywhere))
+        elif not spans_decades(ax, 2):
+            label_ticks(ax)
     ax.set_xlabel(data.panel.x_label or data.panel.x)
     name_left_out(ax, low)
     _label_metric(ax, data)

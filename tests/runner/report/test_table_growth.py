@@ -175,6 +175,24 @@ def test_theory_is_drawn_through_the_points(shape: TableShape, results: Results)
     pyplot.close(page)
 
 
+@pytest.mark.parametrize(
+    ("power", "expected"),
+    [(1.0, ["2", "4", "8"]), (2.0, ["5", "10", "20", "50"]), (4.0, ["$\\mathdefault{10^{2}}$"])],
+)
+def test_a_logarithmic_axis_of_columns_has_labels_that_do_not_meet(
+    shape: TableShape, results: Results, power: float, expected: list[str]
+) -> None:
+    """The columns on less than a decade, plain numbers on less than two, then powers of ten."""
+    page, ax = pyplot.subplots()
+    panel = {"metric": "cost", "x": "target.distance", "x_power": power, "log_x": True}
+    draw_against_columns(ax, panel_data(shape, results, "D = 2", "D = 4", "D = 8", **panel))
+    low, high = ax.get_xlim()
+    labels = [*ax.get_xticklabels(), *ax.get_xticklabels(minor=True)]
+    shown = [each.get_text() for each in labels if low <= each.get_position()[0] <= high and each.get_text()]
+    assert shown[: len(expected)] == expected
+    pyplot.close(page)
+
+
 @pytest.mark.parametrize("value", [0.0, -3.0])
 def test_no_theory_is_drawn_where_a_mean_has_no_logarithm(shape: TableShape, value: float) -> None:
     results = Results(
