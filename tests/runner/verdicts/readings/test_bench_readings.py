@@ -39,6 +39,8 @@ def folder(tmp_path: Path) -> Path:
         ("9.9", "growth with replicas | wanted | 2", "1.1"),
         ("-9.9", "memory | value | 1", "-50.2"),
         ("9.9", "* | value | 1 | mean | largest", "85.8"),
+        ("9", "* | value | 1 | mean | how many", "3"),
+        ("9", "* | value | 1 | mean | how many above 1.1", "1"),
         ("9.9", "dmala, 100 chains, compiled @ bench_there | value | 1", "10.0"),
         ("9.9", "dmala, 100 chains, compiled - memory | value | 1", "136.0"),
         ("9.9", "dmala, 100 chains, compiled / growth with replicas | value | 1", "80.2"),
