@@ -75,6 +75,11 @@ class TablePlace:
         return str(found[0]["label"]) if len(found) == 1 else None
 
     @functools.cached_property
+    def _context(self) -> DictConfig:
+        """The run's configuration and what else its experiment has, in which a row's values are resolved."""
+        return DictConfig(self._config)
+
+    @functools.cached_property
     def _untempered(self) -> Settings:
         """The settings as a row with a `tempering` writes them, which `folded` puts into the sampler."""
         lines = untempered(str(self._settings.get("sampler")), self._searched)
@@ -97,7 +102,8 @@ class TablePlace:
         try:
             value = _value(f"{key}={written(wanted)}")
             if "${" in str(value):
-                found = DictConfig({**self._config, "": value})[""]
+                self._context[""] = value
+                found = self._context[""]
                 value = OmegaConf.to_object(found) if OmegaConf.is_config(found) else found
         except (UserError, OmegaConfBaseException, ValueError):
             return UNKNOWN

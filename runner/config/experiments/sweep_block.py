@@ -36,7 +36,6 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
             raise UserError(f"sweep.{key} of the experiment {experiment} is now called {RENAMED[key]}.")
         if key not in KEYS:
             raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
-    _check_group(experiment, "sweep.scales", block.get("scales") or {})
     for key in ("grid", "overrides"):
         _check_overrides(experiment, f"sweep.{key}", block.get(key) or {})
     scales, seeds = block.get("scales") or {}, block.get("seeds") or {}
