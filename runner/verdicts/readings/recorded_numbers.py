@@ -52,6 +52,7 @@ class RecordedNumbers:
         growths: by row, form and metric, the columns of growths.csv.
         published: columns of table.csv that hold published numbers.
         units: of the metrics that the table shows in another unit than their own.
+        by_seed: whether differences from another record are paired by seed, too.
     """
 
     lines: Mapping[Place, Mapping[str, object]]
@@ -60,6 +61,7 @@ class RecordedNumbers:
     growths: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     published: tuple[str, ...] = ()
     units: Mapping[str, float] = field(default_factory=dict)
+    by_seed: bool = False
 
     def value(self, place: Place, what: str) -> float | None:
         """What the table has at `place`; None where it has no such number, or an infinite one.
@@ -99,34 +101,43 @@ class RecordedNumbers:
     ) -> float | None:
         """`what` of the number at `one` less that of `of_other` at `other`.
 
-        It is paired by seed where both are of this table; without two seeds in common, and of published
-        numbers, it is the difference alone. Of two tables the interval and the test are Welch's. ``found`` is
-        corrected for so many `tests`.
+        It is paired by seed where both are of this table or one table is `by_seed`; without two seeds in
+        common, and of published numbers, it is the difference alone, which two tables by seed do not have.
+        Of two other tables the interval and the test are Welch's. ``found`` is corrected for so many `tests`.
         """
+        by_seed = self.by_seed or of_other.by_seed
         if one not in self.lines and (columns := columns_of(one[1])):
-            if self is not of_other or one[1] != other[1]:
+            if one[1] != other[1] or not (self is of_other or by_seed):
                 return None
-            value = self._over_columns(columns, (one[0], other[0]), one[2], what, tests)
+            value = self._over_columns(columns, (one[0], other[0]), one[2], what, of_other, tests)
             return self._in_unit(value, one, what)
         if one not in self.lines or other not in of_other.lines:
             return None
         if what in OF_COMPARISON:
             pair = (one[0], other[0], *one[1:]) if self is of_other and one[1:] == other[1:] else None
             value = self.compared.get(pair, {}).get(what) if pair is not None else None
-        elif what in self.published or self is not of_other or not self._paired(one, other):
+        elif what in self.published:
             value = self._of_means(one, other, what, of_other, tests)
+        elif (self is of_other or by_seed) and self._paired(one, other, of_other):
+            value = self._of_seeds(one, other, what, of_other, tests)
         else:
-            value = self._of_seeds(one, other, what, tests)
+            value = None if by_seed else self._of_means(one, other, what, of_other, tests)
         return self._in_unit(value, one, what)
 
     def _over_columns(
-        self, columns: list[str], rows: tuple[str, str], metric: str, what: str, tests: int
+        self,
+        columns: list[str],
+        rows: tuple[str, str],
+        metric: str,
+        what: str,
+        of_other: RecordedNumbers,
+        tests: int,
     ) -> float | None:
         """`what` of the mean over `columns` of one row less the other, paired by seed in each column."""
 
         def apart(column: str) -> tuple[Mapping[int, float], Mapping[int, float]]:
-            first, second = (self.seeds.get((row, column, metric), {}) for row in rows)
-            return first, second
+            one, other = ((row, column, metric) for row in rows)
+            return self.seeds.get(one, {}), of_other.seeds.get(other, {})
 
         if what == "seeds above":
             shared = [(first, second, first.keys() & second.keys()) for first, second in map(apart, columns)]
@@ -135,12 +146,14 @@ class RecordedNumbers:
             return float(sum(one[seed] > other[seed] for one, other, seeds in shared for seed in seeds))
         return over_columns(columns, lambda column: paired_interval(*apart(column)), what, tests)
 
-    def _paired(self, one: Place, other: Place) -> bool:
+    def _paired(self, one: Place, other: Place, of_other: RecordedNumbers) -> bool:
         """Whether both numbers are known by two seeds at least that they share."""
-        return len(self.seeds.get(one, {}).keys() & self.seeds.get(other, {}).keys()) > 1
+        return len(self.seeds.get(one, {}).keys() & of_other.seeds.get(other, {}).keys()) > 1
 
-    def _of_seeds(self, one: Place, other: Place, what: str, tests: int) -> float | None:
-        first, second = self.seeds[one], self.seeds[other]
+    def _of_seeds(
+        self, one: Place, other: Place, what: str, of_other: RecordedNumbers, tests: int
+    ) -> float | None:
+        first, second = self.seeds[one], of_other.seeds[other]
         apart = {seed: first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())}
         if what == "p_value":
             return paired_p_value(first, second)

@@ -12,7 +12,8 @@ One part may hold two labels: ``A / B`` is the ratio of their numbers, ``A - B``
 has ``p_value``, ``found`` (the smallest true difference that the test finds with 80 % power, not corrected)
 and ``seeds above`` (on how many A is above B); ``holm_p_value`` and ``detectable`` are both corrected, of a
 comparison in comparisons.csv. `families` says how a reading has its own tests corrected together. Behind a
-row `` @ pt_table1_paper`` names another record. `over_columns` says how a number is over several columns.
+row `` @ pt_table1_paper`` names another record, with ``by seed`` behind it one whose seeds are paired with
+those of the number that it is compared with. `over_columns` says how a number is over several columns.
 
 Where the column is the form of a growth in growths.csv, ``D^p`` or ``exp(p D^2)``, the mean is the exponent,
 and ``r2_log``, ``r2_linear`` and ``r2_power`` are R² of the logarithm against log D, D and its power.
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN
 from itertools import product
 from pathlib import Path
@@ -54,6 +56,9 @@ from runner.verdicts.readings.recorded_numbers import (
 from runner.verdicts.readings.writing import ROUNDED, written
 
 BAR = re.compile(r"\\?\|")
+
+BY_SEED_TOO = " by seed"
+"""What stands behind the name of another record whose seeds are paired with those of this one."""
 
 
 class Sources:
@@ -219,14 +224,15 @@ class Sources:
     def _table_of(self, place: Sequence[str]) -> tuple[RecordedNumbers, Place]:
         """The table that holds `place`, and the place in it."""
         row, column, metric = place
-        here, _, name = row.partition(" @ ")
+        here, _, written_name = row.partition(" @ ")
+        name = written_name.removesuffix(BY_SEED_TOO)
         if row in self._labels[0] or not name or " " in name:
             return self._own, (row, column, metric)
         if HALVES.search(here) and not (self._root / name).is_dir():
             return self._own, (row, column, metric)  # two labels, the second of which has an at sign
-        if name not in self._others:
-            self._others[name] = self._read(name)
-        return self._others[name], (here, column, metric)
+        if written_name not in self._others:
+            self._others[written_name] = replace(self._read(name), by_seed=name != written_name)
+        return self._others[written_name], (here, column, metric)
 
     def _read(self, name: str) -> RecordedNumbers:
         """The table of another record."""

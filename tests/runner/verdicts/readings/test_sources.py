@@ -14,20 +14,22 @@ from runner.store.folder_digests import write_digests
 from runner.verdicts.readings.sources import Sources
 from tests.runner.verdicts.conftest import Record
 
-A, B, C = [1.0, 2.0, 4.0, 3.5], [0.5, 2.5, 1.0, 3.0], [8.0, 9.0]
-HERE, THERE = "own_table_quick", "own_table_paper"
+A, B, C, D = [1.0, 2.0, 4.0, 3.5], [0.5, 2.5, 1.0, 3.0], [8.0, 9.0], [1.5, 1.75, 2.5]
+HERE, THERE, LONG = "own_table_quick", "own_table_paper", "own_table_long"
 
 
 @pytest.fixture
 def sources(tmp_path: Path, record: Record) -> Sources:
-    """A record of the rows A and B with four seeds and of two others with none, and another of C with two."""
+    """Records of A and B with four seeds and two rows with none, of C with two seeds, and of D with three."""
     record(HERE, {"A": A, "B": B})
     record(THERE, {"C": C})
+    record(LONG, {"D": D})
     return Sources(tmp_path / HERE, "the reading")
 
 
 PAIRED = stats.ttest_rel(A, B)
 WELCH = stats.ttest_ind(A, C, equal_var=False)
+BY_SEED, APART = stats.ttest_rel(A[:3], D), np.subtract(A[:3], D)
 MORE = stats.t.ppf(0.975, 3) * np.std(A, ddof=1) * np.sqrt(1 + 1 / 4)
 """Half the width of the prediction interval for one more run of A."""
 
@@ -60,6 +62,14 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("A - C @ own_table_paper | near | tv | hi", WELCH.confidence_interval().high / 10),
         ("C @ own_table_paper / A | near | tv", 8.5 / 2.625),
         ("C @ own_table_paper | near | tv | n", 2.0),
+        ("A - D @ own_table_long by seed | near | tv", np.mean(APART) / 10),
+        ("A - D @ own_table_long by seed | near | tv | p_value", BY_SEED.pvalue),
+        ("A - D @ own_table_long by seed | near | tv | hi", BY_SEED.confidence_interval().high / 10),
+        ("D @ own_table_long by seed - A | near | tv | n", 3.0),
+        ("A - D @ own_table_long by seed | near | tv | seeds above", 2.0),
+        ("A* - D @ own_table_long by seed | near | tv | seed 0 | smallest", -0.05),
+        ("A - D @ own_table_long by seed | mean over near; far | tv", -np.mean(APART) / 20),
+        ("D @ own_table_long by seed | near | tv", np.mean(D) / 10),
         ("A @ noon | near | tv", 0.2625),
         ("A | near | tv | published_own", 0.2),
         ("A | near | tv | mean - published_own", 0.0625),
@@ -101,6 +111,9 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
     "source",
     [
         "A - C @ own_table_paper | near | tv | seeds above",
+        "A - E @ own_table_long by seed | near | tv",
+        "A - D @ own_table_long | near | tv | n",
+        "A - D @ own_table_long | mean over near; far | tv",
         "A - B | far | tv | holm_p_value",
         "A | near | tv | seed 4",
         "C @ own_table_pap* | near | tv | mean | largest",
