@@ -21,7 +21,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 
-from runner.config.choices import check_nesting, glob, sort
+from runner.config.choices import LABEL, check_nesting, glob, sort
 from runner.config.form import unresolved
 from runner.config.sources import searched_files
 from runner.config.sources.choice_cache import kept
@@ -36,6 +36,11 @@ CONFIG = "config"
 
 UNEXPECTED = re.compile(r"(mismatched|extraneous|no viable).*? input ('.*?')(?: expecting|$)", re.DOTALL)
 """How the grammar of overrides says that a word or a sign cannot stand where it does."""
+
+IN_A_CALL = re.compile(r"\w+Error while evaluating '.*?': (.*)", re.DOTALL)
+"""How it says that ``range(a=1)`` cannot be called like this."""
+
+QUOTED_LABEL = """a label with commas, brackets or = needs quotes of its own, 'row="DMALA, step 25"'"""
 
 
 def searched(hydra_overrides: Sequence[str]) -> list[str]:
@@ -90,16 +95,23 @@ def one_sentence_errors() -> Iterator[None]:
         place = str(error).split("path=", 1)[-1].removesuffix(" is not available.")
         raise UserError(f"hydra.searchpath names '{place}', which is not there.") from error
     except OverrideParseException as error:
-        why = one_sentence(error).split(" See ", 1)[0].rstrip(".")
-        if "Exception:" in why:  # the words of the grammar's lexer
-            why = "after = there must be a value, in quotes if it has special characters"
-        elif found := UNEXPECTED.search(why):
-            why = _unexpected(*found.groups())
-        raise UserError(f"Cannot read the override '{error.override}': {why}.") from error
+        raise UserError(f"Cannot read the override '{error.override}': {_unreadable(error)}.") from error
     except RecursionError as error:
         raise UserError("The overrides, or a YAML that they name, are nested too deeply.") from error
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise UserError(error_in_words(error)) from error
+
+
+def _unreadable(error: OverrideParseException) -> str:
+    """Why Hydra cannot read an override."""
+    why = one_sentence(error).split(" See ", 1)[0].rstrip(".")
+    if "Exception:" in why:  # the words of the grammar's lexer
+        why = "after = there must be a value, in quotes if it has special characters"
+    elif found := UNEXPECTED.search(why):
+        why = _unexpected(*found.groups())
+    elif found := IN_A_CALL.search(why):
+        why = found[1]
+    return f"{why}; {QUOTED_LABEL}" if str(error.override).startswith(f"{LABEL}=") else why
 
 
 def _unexpected(how: str, text: str) -> str:

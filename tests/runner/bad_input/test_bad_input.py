@@ -25,6 +25,12 @@ COMMANDS = [
     ("target=mog,", "Cannot read the override 'target=mog,': it ends where a value should follow."),
     ("metric=[kl,tv", "'[kl,tv' is not closed, or goes on with a sign that does not belong there."),
     ("task.steps=)", "')' does not belong there."),
+    ("-m seed=range(a=1)", "override 'seed=range(a=1)': missing a required argument: 'start'."),
+    (
+        "-m +experiment=edlp_table2 row=glob(DULA,K=4)",
+        "keyword argument 'K'; a label with commas, brackets or = needs quotes of its own, 'row=",
+    ),
+    ("-m +experiment=edlp_table2 row=DULA=4", "'=' does not belong there; a label with commas,"),
     (
         "--experimental-rerun config.pickle",
         "--experimental-rerun computes nothing; repeat the command in a run's manifest.json.",
