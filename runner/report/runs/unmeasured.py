@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from runner.execution.errors import listed, nearest
 from runner.report.runs.experiment_run import Run
@@ -18,15 +18,19 @@ def unmeasured(experiment: str, shape: TableShape, results: Results) -> list[str
     return [
         f"Experiment {experiment}: {place} is '{metric}', which no run has measured"
         f"{nearest(metric, known) or '.'} They have: {listed(known)}."
-        for place, metric in _asked(shape)
+        for place, metric in _asked(shape, results.rows)
         if not any(_has(run, metric) for run in results.runs)
     ]
 
 
-def _asked(shape: TableShape) -> Iterator[tuple[str, str]]:
-    """The metrics of the table, and those whose mean a panel draws as its floor, with their places."""
+def _asked(shape: TableShape, rows: Set[str]) -> Iterator[tuple[str, str]]:
+    """The metrics of the table, and those whose mean a panel draws as its floor, with their places.
+
+    A metric of rows that are not among `rows` is not asked for.
+    """
     for number, metric in enumerate(shape.metrics):
-        yield f"table.metrics[{number}].metric", metric.metric
+        if not metric.rows or not rows.isdisjoint(metric.rows):
+            yield f"table.metrics[{number}].metric", metric.metric
     for number, figure in enumerate(shape.figures):
         for place, panel in enumerate(figure.panels):
             if panel.floor is not None:

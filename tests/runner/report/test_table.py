@@ -463,6 +463,10 @@ def test_a_metric_that_no_run_has_is_named_once_all_are_done(shape: TableShape, 
     asked = "Experiment small: table.metrics[1].metric is 'ecm', which no run has measured"
     assert said.startswith(f"{asked}; did you mean 'emc'? They have: ")
     assert unmeasured("small", shape, results) == []
+    shape.metrics[1].rows = ["B"]
+    assert unmeasured("small", shape, done) == [said]
+    chosen = Results(tuple(run for run in done.runs if run.row != "B"))
+    assert unmeasured("small", shape, chosen) == []
 
 
 def test_two_runs_of_one_place_and_seed_are_refused(shape: TableShape, tmp_path: Path) -> None:
