@@ -37,7 +37,7 @@ CONFIG = "config"
 UNEXPECTED = re.compile(r"(mismatched|extraneous|no viable).*? input ('.*?')(?: expecting|$)", re.DOTALL)
 """How the grammar of overrides says that a word or a sign cannot stand where it does."""
 
-IN_A_CALL = re.compile(r"\w+Error while evaluating '.*?': (.*)", re.DOTALL)
+IN_A_CALL = re.compile(r"\w+(?:Error|Exception) while evaluating '.*?': (.*)", re.DOTALL)
 """How it says that ``range(a=1)`` cannot be called like this."""
 
 QUOTED_LABEL = """a label with commas, brackets or = needs quotes of its own, 'row="DMALA, step 25"'"""
@@ -106,12 +106,12 @@ def _unreadable(error: OverrideParseException) -> str:
     """Why Hydra cannot read an override."""
     why = one_sentence(error).split(" See ", 1)[0].rstrip(".")
     if "Exception:" in why:  # the words of the grammar's lexer
-        why = "after = there must be a value, in quotes if it has special characters"
-    elif found := UNEXPECTED.search(why):
+        return "after = there must be a value, in quotes if it has special characters"
+    if found := UNEXPECTED.search(why):
         why = _unexpected(*found.groups())
     elif found := IN_A_CALL.search(why):
-        why = found[1]
-    return f"{why}; {QUOTED_LABEL}" if str(error.override).startswith(f"{LABEL}=") else why
+        why = found[1].replace(" Available: ", "; allowed: ")
+    return f"{why}; {QUOTED_LABEL}" if str(error.override).lstrip("+").startswith(f"{LABEL}=") else why
 
 
 def _unexpected(how: str, text: str) -> str:

@@ -52,7 +52,7 @@ class RecordedNumbers:
         growths: by row, form and metric, the columns of growths.csv.
         published: columns of table.csv that hold published numbers.
         units: of the metrics that the table shows in another unit than their own.
-        by_seed: whether differences from another record are paired by seed, too.
+        paired: whether differences from another record are paired by seed, as those of one record are.
     """
 
     lines: Mapping[Place, Mapping[str, object]]
@@ -61,7 +61,7 @@ class RecordedNumbers:
     growths: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     published: tuple[str, ...] = ()
     units: Mapping[str, float] = field(default_factory=dict)
-    by_seed: bool = False
+    paired: bool = False
 
     def value(self, place: Place, what: str) -> float | None:
         """What the table has at `place`; None where it has no such number, or an infinite one.
@@ -101,13 +101,14 @@ class RecordedNumbers:
     ) -> float | None:
         """`what` of the number at `one` less that of `of_other` at `other`.
 
-        It is paired by seed where both are of this table or one table is `by_seed`; without two seeds in
-        common, and of published numbers, it is the difference alone, which two tables by seed do not have.
-        Of two other tables the interval and the test are Welch's. ``found`` is corrected for so many `tests`.
+        Of published numbers it is the difference alone. Else it is paired by the seeds that both have: in one
+        table, and between two of which one is `paired`. With fewer than two such seeds it is the difference
+        alone in one table, and None between two. Between two others the interval and the test are Welch's.
+        ``found`` is corrected for so many `tests`.
         """
-        by_seed = self.by_seed or of_other.by_seed
+        paired = self is of_other or self.paired or of_other.paired
         if one not in self.lines and (columns := columns_of(one[1])):
-            if one[1] != other[1] or not (self is of_other or by_seed):
+            if one[1] != other[1] or not paired:
                 return None
             value = self._over_columns(columns, (one[0], other[0]), one[2], what, of_other, tests)
             return self._in_unit(value, one, what)
@@ -118,10 +119,11 @@ class RecordedNumbers:
             value = self.compared.get(pair, {}).get(what) if pair is not None else None
         elif what in self.published:
             value = self._of_means(one, other, what, of_other, tests)
-        elif (self is of_other or by_seed) and self._paired(one, other, of_other):
+        elif paired and self._shares_seeds(one, other, of_other):
             value = self._of_seeds(one, other, what, of_other, tests)
         else:
-            value = None if by_seed else self._of_means(one, other, what, of_other, tests)
+            alone = paired and self is not of_other
+            value = None if alone else self._of_means(one, other, what, of_other, tests)
         return self._in_unit(value, one, what)
 
     def _over_columns(
@@ -146,7 +148,7 @@ class RecordedNumbers:
             return float(sum(one[seed] > other[seed] for one, other, seeds in shared for seed in seeds))
         return over_columns(columns, lambda column: paired_interval(*apart(column)), what, tests)
 
-    def _paired(self, one: Place, other: Place, of_other: RecordedNumbers) -> bool:
+    def _shares_seeds(self, one: Place, other: Place, of_other: RecordedNumbers) -> bool:
         """Whether both numbers are known by two seeds at least that they share."""
         return len(self.seeds.get(one, {}).keys() & of_other.seeds.get(other, {}).keys()) > 1
 

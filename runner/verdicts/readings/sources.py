@@ -57,7 +57,7 @@ from runner.verdicts.readings.writing import ROUNDED, written
 
 BAR = re.compile(r"\\?\|")
 
-BY_SEED_TOO = " by seed"
+PAIRED_SUFFIX = " by seed"
 """What stands behind the name of another record whose seeds are paired with those of this one."""
 
 
@@ -225,13 +225,13 @@ class Sources:
         """The table that holds `place`, and the place in it."""
         row, column, metric = place
         here, _, written_name = row.partition(" @ ")
-        name = written_name.removesuffix(BY_SEED_TOO)
+        name = written_name.removesuffix(PAIRED_SUFFIX)
         if row in self._labels[0] or not name or " " in name:
             return self._own, (row, column, metric)
         if HALVES.search(here) and not (self._root / name).is_dir():
             return self._own, (row, column, metric)  # two labels, the second of which has an at sign
         if written_name not in self._others:
-            self._others[written_name] = replace(self._read(name), by_seed=name != written_name)
+            self._others[written_name] = replace(self._read(name), paired=name != written_name)
         return self._others[written_name], (here, column, metric)
 
     def _read(self, name: str) -> RecordedNumbers:

@@ -30,6 +30,8 @@ COMMANDS = [
         "-m +experiment=edlp_table2 row=glob(DULA,K=4)",
         "keyword argument 'K'; a label with commas, brackets or = needs quotes of its own, 'row=",
     ),
+    ("-m +experiment=edlp_table2 row=DULA(4)", "Unknown function 'DULA'; allowed: bool,choice,"),
+    ("-m +experiment=edlp_table2 +row=DULA=4", "'=' does not belong there; a label with commas,"),
     ("-m +experiment=edlp_table2 row=DULA=4", "'=' does not belong there; a label with commas,"),
     (
         "--experimental-rerun config.pickle",

@@ -76,6 +76,16 @@ def test_tests_against_another_record_are_welchs(sources: Sources) -> None:
     assert found == pytest.approx((welch_detectable(one, other, tests=2) or 0.0) / 10, abs=6e-7)
 
 
+def test_tests_by_seed_against_another_record_are_paired(sources: Sources) -> None:
+    sources.read_families(
+        "<!-- tests: both = A - D @ other_quick by seed; B - D @ other_quick by seed\n| near | tv -->"
+    )
+    p_values = {row: float(stats.ttest_rel(ROWS[row], OTHER[:5]).pvalue) for row in "AB"}
+    first = min("AB", key=lambda row: p_values[row])
+    found = number(sources, f"{first} - D @ other_quick by seed | near | tv | p_value of both")
+    assert found == pytest.approx(2 * p_values[first], abs=6e-7)
+
+
 @pytest.mark.parametrize(
     ("text", "tests"),
     [

@@ -16,23 +16,26 @@ from tests.runner.verdicts.conftest import Record
 
 A, B, C, D = [1.0, 2.0, 4.0, 3.5], [0.5, 2.5, 1.0, 3.0], [8.0, 9.0], [1.5, 1.75, 2.5]
 HERE, THERE, LONG = "own_table_quick", "own_table_paper", "own_table_long"
+ONCE = "own_table_once"
 
 
 @pytest.fixture
 def sources(tmp_path: Path, record: Record) -> Sources:
-    """Records of A and B with four seeds and two rows with none, of C with two seeds, and of D with three."""
+    """Records of A and B with four seeds and two rows without, C with two, D with three and F with one."""
     record(HERE, {"A": A, "B": B})
     record(THERE, {"C": C})
     record(LONG, {"D": D})
+    record(ONCE, {"F": [1.0]})
     return Sources(tmp_path / HERE, "the reading")
 
 
 PAIRED = stats.ttest_rel(A, B)
 WELCH = stats.ttest_ind(A, C, equal_var=False)
-BY_SEED, APART = stats.ttest_rel(A[:3], D), np.subtract(A[:3], D)
+PAIRED_LONG, APART = stats.ttest_rel(A[:3], D), np.subtract(A[:3], D)
 MORE = stats.t.ppf(0.975, 3) * np.std(A, ddof=1) * np.sqrt(1 + 1 / 4)
 """Half the width of the prediction interval for one more run of A."""
 
+FOUND_LONG = detectable_difference(dict(enumerate(A[:3])), dict(enumerate(D)))
 FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
 
 
@@ -63,8 +66,10 @@ FOUND = detectable_difference(dict(enumerate(A)), dict(enumerate(B)))
         ("C @ own_table_paper / A | near | tv", 8.5 / 2.625),
         ("C @ own_table_paper | near | tv | n", 2.0),
         ("A - D @ own_table_long by seed | near | tv", np.mean(APART) / 10),
-        ("A - D @ own_table_long by seed | near | tv | p_value", BY_SEED.pvalue),
-        ("A - D @ own_table_long by seed | near | tv | hi", BY_SEED.confidence_interval().high / 10),
+        ("A - D @ own_table_long by seed | near | tv | p_value", PAIRED_LONG.pvalue),
+        ("A - D @ own_table_long by seed | near | tv | found", (FOUND_LONG or 0.0) / 10),
+        ("A - D @ own_table_long by seed | near | tv | published_own", 0.0),
+        ("A - D @ own_table_long by seed | near | tv | hi", PAIRED_LONG.confidence_interval().high / 10),
         ("D @ own_table_long by seed - A | near | tv | n", 3.0),
         ("A - D @ own_table_long by seed | near | tv | seeds above", 2.0),
         ("A* - D @ own_table_long by seed | near | tv | seed 0 | smallest", -0.05),
@@ -112,6 +117,7 @@ def test_a_bound_is_rounded_outwards(sources: Sources, source: str, like: str, e
     [
         "A - C @ own_table_paper | near | tv | seeds above",
         "A - E @ own_table_long by seed | near | tv",
+        "A - F @ own_table_once by seed | near | tv",
         "A - D @ own_table_long | near | tv | n",
         "A - D @ own_table_long | mean over near; far | tv",
         "A - B | far | tv | holm_p_value",
