@@ -194,6 +194,7 @@ class Sources:
             return _combined(found[0], self._value(place, one), self._value(place, other))
         table, plain = self._table_of(place)
         if (value := table.value(plain, what)) is not None:
+            self._check_paired(place, table)
             return value
         if (two := self._two(place)) is None:
             return None
@@ -202,7 +203,14 @@ class Sources:
         operator, ((over, first), (under, second)) = two
         if operator == " - ":
             return over.difference(first, second, what, under)
+        self._check_paired(place, over, under)
         return _combined(operator, over.value(first, what), under.value(second, what))
+
+    def _check_paired(self, place: Sequence[str], *tables: RecordedNumbers) -> None:
+        """Refuses ``by seed`` where nothing is subtracted."""
+        if any(table.paired for table in tables):
+            asked = " | ".join(place)
+            raise UserError(f"{self.where}: only a difference is{PAIRED_SUFFIX}, '{asked}' was given.")
 
     def _pair(self, place: Sequence[str]) -> Pair | None:
         """The two places whose difference `place` is, if it is one."""
