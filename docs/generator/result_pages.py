@@ -22,6 +22,9 @@ PAPERS = {
 }
 """Prefix of a record's folder: the page and its title."""
 
+BENCH = "bench"
+"""Prefix of the folders of benches, and their page."""
+
 READING = re.compile(r"\]\(\.\./([\w-]+?)/(?:reading|table)\.md\)")
 
 
@@ -48,7 +51,8 @@ def pages(record: Path) -> list[Page]:
 
 
 def _page_of(folder: str) -> str:
-    return PAPERS[folder.split("_")[0]][0]
+    kind = folder.split("_")[0]
+    return BENCH if kind == BENCH else PAPERS[kind][0]
 
 
 def _order(folder: Path) -> tuple[bool, int, str, bool]:
@@ -202,6 +206,6 @@ def _bench(folders: Sequence[Path]) -> Page:
             f"![Bench: {path.stem}]({folder.name}/{path.name}){{ loading=lazy }}" for path in own.values()
         ]
         text = (folder / "bench.md").read_text().strip()
-        parts += [f"## {title}", _without_title(reading), *shown, text]
+        parts += [f"## {title} {{ #{folder.name} }}", _without_title(reading), *shown, text]
         pictures |= own
     return Page("results/bench.md", "\n\n".join(parts) + "\n", pictures)

@@ -154,6 +154,8 @@ def test_a_record_of_a_part_says_the_command_that_measures_it(tmp_path: Path) ->
     assert result_pages._command(folder) == expected
     link = result_pages._without_title("# A\n\n[the rest](../pt_figure3_paper-emnist-kmnist/reading.md)")
     assert link == "[the rest](pt-dlp.md#pt_figure3_paper-emnist-kmnist)"
+    link = result_pages._without_title("# A\n\n[a machine](../bench_nvidia_h200/reading.md)")
+    assert link == "[a machine](bench.md#bench_nvidia_h200)"
     (folder / "manifest.json").write_text(json.dumps({"overrides": ["sampler.ladder=[1, 0.5]"]}))
     (given,) = (word for word in shlex.split(result_pages._command(folder)) if word.startswith("ARGS="))
     assert shlex.split(given.removeprefix("ARGS=")) == ["sampler.ladder=[1, 0.5]"]
@@ -176,7 +178,7 @@ def test_a_reading_with_a_number_that_its_record_has_not_ends_the_generation(tmp
     (bench / "bench.md").write_text("| measured |\n| step | 2 ms |\n")
     (bench / "reading.md").write_text("# Here\n\n2<!-- step | value | 1 --> ms.\n")
     (page,) = (one for one in result_pages.pages(bench.parent) if one.address == "results/bench.md")
-    assert "## Here\n\n2 ms." in page.text
+    assert "## Here { #bench_here }\n\n2 ms." in page.text
     (bench / "reading.md").write_text("# Here\n\n3<!-- step | value | 1 --> ms and 4.\n")
     with pytest.raises(ValueError, match=r"bench_here/reading.md: not in the record: 3 where .* is 2, 4"):
         result_pages.pages(bench.parent)
