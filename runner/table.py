@@ -1,6 +1,6 @@
 """Renders the table and figures of an experiment, or of any selection of runs, from the runs that are done.
 
-``python -m runner.table pt_table1 [scale=quick output_root=DIR ...] [--record | --redraw]``
+``python -m runner.table pt_table1 [scale=quick output_root=DIR ...] [--record | --extend | --redraw]``
 ``python -m runner.table runs [target=mog sampler=dmala,acs ...] [--sort METRIC] [--all]``
 """
 
@@ -21,10 +21,14 @@ RECORD = Path("outputs") / "record"
 """Of the current folder, a clone of the repository, also where runs are elsewhere: records are in git."""
 
 
-def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> Path:
+def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, extend: bool = False) -> Path:
     """Gathers the runs, prints the table and writes its files; `keep` also copies them to `RECORD`.
 
     A rendered table with numbers stays where no run is done.
+
+    Args:
+        extend: whether the runs are of seeds that the recorded table lacks; the table is then of these and of
+            the recorded ones, and is kept.
 
     Returns:
         The folder of the table's files.
@@ -59,7 +63,11 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
     results = gather(experiment, shape, jobs, Store(root))
-    if keep:
+    if extend:
+        from runner.report.recorded.extend import extended
+
+        results = extended(shape, results, overrides, RECORD / f"{experiment}_{scale}")
+    if keep or extend:
         from runner.report.recorded.record import check_recordable
 
         check_recordable(experiment, scale, results, RECORD)
@@ -86,7 +94,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False) -> 
     logger = logger_of(jobs[0].config)
     logger.table(experiment, scale, folder)
     kept = None
-    if keep:  # before anything is printed: whoever reads may close the pipe
+    if keep or extend:  # before anything is printed: whoever reads may close the pipe
         from runner.report.recorded.record import record
 
         rendered = [*(folder / name for name in files), *figures]
@@ -168,6 +176,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--record", action="store_true", help="of an experiment: also copy the table to outputs/record"
     )
     parser.add_argument(
+        "--extend",
+        action="store_true",
+        help="of an experiment: add the runs of new seeds to its table in outputs/record",
+    )
+    parser.add_argument(
         "--redraw", action="store_true", help="of an experiment: only render its table in outputs/record anew"
     )
     parser.add_argument(
@@ -179,18 +192,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--all", action="store_true", help="with runs: all metrics, however wide the table")
     experiment, overrides, given = parser.experiment(arguments)
     if experiment == RUNS:
-        if given.record or given.redraw:
-            raise UserError("--record and --redraw are for experiments, not for runs.")
+        if given.record or given.extend or given.redraw:
+            raise UserError("--record, --extend and --redraw are for experiments, not for runs.")
         render_runs(overrides, sort=given.sort, everything=given.all)
         return 0
     if given.sort or given.all:
         raise UserError(f"--sort and --all are for runs, not for the experiment {experiment}.")
-    if given.record and given.redraw:
-        raise UserError("--record copies a new table, --redraw renders the recorded one: give one of them.")
+    if given.record + given.extend + given.redraw > 1:
+        raise UserError(
+            "--record copies a new table, --extend adds seeds to the recorded one, --redraw renders it anew: "
+            "give one of them."
+        )
     if given.redraw:
         redraw_record(experiment, overrides)
         return 0
-    render(experiment, overrides, keep=given.record)
+    render(experiment, overrides, keep=given.record, extend=given.extend)
     return 0
 
 

@@ -23,7 +23,7 @@ OF_EXPERIMENTS = {"table": ["runs"], "status": ["runs"], "sync": ["runs"], "veri
 
 FLAGS = {
     "run": ["--multirun", "--dry-run", "--cfg", "--resolve", "--package", "--info", "--config-dir", "--help"],
-    "table": ["--record", "--redraw", "--sort", "--all", "--config-dir", "--help"],
+    "table": ["--record", "--extend", "--redraw", "--sort", "--all", "--config-dir", "--help"],
     "status": ["--config-dir", "--help"],
     "verify": ["--config-dir", "--help"],
     "sync": ["--again", "--workspace", "--report", "--config-dir", "--help"],

@@ -21,6 +21,11 @@ def choosing(overrides: Iterable[str]) -> list[str]:
     return [line for line in overrides if not line.lstrip("+").startswith(PLACES)]
 
 
+def besides_scale(overrides: Iterable[str]) -> list[str]:
+    """Those of `choosing` that do not say the scale, which the name of a record's folder has."""
+    return [line for line in choosing(overrides) if not line.startswith(SCALE)]
+
+
 def write_overrides(folder: Path, overrides: Sequence[str]) -> str:
     """Keeps those of `overrides` that choose runs beside the table in `folder`; the name of the file."""
     write_json(folder / FILE, {KEY: choosing(overrides)})

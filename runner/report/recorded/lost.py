@@ -37,10 +37,11 @@ def check_nothing_lost(folder: Path, scale: str, results: Results) -> None:
             f"The record {folder} cannot be read, so that nobody can tell what would be lost; to replace it, "
             f"remove its {TABLE}."
         ) from error
-    for what in _more(held, numbers, _measured(results)):
+    for what in _more(held, numbers, results.measured_seeds()):
+        adds = "--extend adds new seeds to it; " if what.startswith("seed") else ""
         raise UserError(
-            f"The record {folder} has {what}, which this table lacks: scale.name={scale}-PART records a part "
-            f"of a table beside it; to replace the record, remove its {TABLE}."
+            f"The record {folder} has {what}, which this table lacks: {adds}scale.name={scale}-PART records a "
+            f"part of a table beside it; to replace the record, remove its {TABLE}."
         )
 
 
@@ -59,12 +60,3 @@ def _more(held: Places, numbers: Mapping[tuple[str, str], int], new: Places) -> 
             yield f"seed{'s' * (len(missing) > 1)} {', '.join(map(str, missing))} {where}"
         elif not seeds and len(own) < (number := numbers[row, column]):
             yield f"{number} seeds {where}, and not {len(own)}"
-
-
-def _measured(results: Results) -> Places:
-    """Of the runs that are done."""
-    places: dict[tuple[str, str], set[int]] = {}
-    for run in results.runs:
-        if run.summary is not None:
-            places.setdefault((run.row, run.column), set()).add(run.seed)
-    return places

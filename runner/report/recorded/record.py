@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Sequence
@@ -15,8 +14,10 @@ from runner.execution.errors import UserError
 from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json, write_json, write_text
 from runner.report.budget import budget, cost_of_runs
-from runner.report.page.kept_overrides import SCALE, choosing
+from runner.report.page.kept_overrides import besides_scale
+from runner.report.recorded.extended_results import ExtendedResults
 from runner.report.recorded.lost import check_nothing_lost
+from runner.report.recorded.merged_manifest import OF_ATTEMPTS, distinct, merged
 from runner.report.recorded.replaced import replaced, restored
 from runner.report.recorded.said import SAID, said_by
 from runner.report.recorded.seed_values import SEEDS, seed_values
@@ -35,12 +36,6 @@ def shareable(page: str) -> str:
     return OUTPUT_ROOT.sub("", page)
 
 
-def _distinct(manifests: list[dict[str, Any]], key: str) -> list[Any]:
-    """The distinct values of `key` among the runs' manifests."""
-    values = {json.dumps(manifest[key], sort_keys=True) for manifest in manifests if key in manifest}
-    return [json.loads(value) for value in sorted(values)]
-
-
 def manifest(
     experiment: str, scale: str, shape: TableShape, results: Results, overrides: Sequence[str]
 ) -> dict[str, Any]:
@@ -51,15 +46,16 @@ def manifest(
     """
     found = [run.folder.manifest() for run in results.runs if run.summary is not None]
     manifests = [content for content in found if content is not None]
+    own = {key: distinct(each[key] for each in manifests if key in each) for key in OF_ATTEMPTS}
     return {
         "experiment": experiment,
         "scale": scale,
-        "overrides": [line for line in choosing(overrides) if not line.startswith(SCALE)],
+        "overrides": besides_scale(overrides),
         "units": {metric.metric: metric.scale for metric in shape.metrics if metric.scale != 1.0},
         "budget": budget(results.runs[0].config),
         SAID: said_by(shape, results),
         **cost_of_runs(results),
-        **{key: _distinct(manifests, key) for key in ("git", "device", "threads", "packages")},
+        **own,
     }
 
 
@@ -134,6 +130,10 @@ def record(
             else:
                 shutil.copyfile(path, new / path.name)
         write_text(new / SEEDS, seed_values(shape, results))
-        write_json(new / "manifest.json", manifest(experiment, scale, shape, results, overrides))
+        held = manifest(experiment, scale, shape, Results(results.runs, results.random_runs), overrides)
+        if isinstance(results, ExtendedResults):
+            then = read_json(new / "manifest.json") or {}
+            held = {**merged(then, held), SAID: said_by(shape, results)}
+        write_json(new / "manifest.json", held)
         write_digests(new, [*(path.name for path in files), SEEDS, "manifest.json"], earlier)
     return folder

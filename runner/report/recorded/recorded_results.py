@@ -102,6 +102,13 @@ class RecordedResults(Results):
         claims = self.frame.loc[self.frame["row"] == row, "exact"].dropna()
         return None if claims.empty else all(str(claim) == "True" for claim in claims)
 
+    def measured_seeds(self) -> dict[tuple[str, str], set[int]]:
+        """The seeds that have a value, by row and column."""
+        places: dict[tuple[str, str], set[int]] = {}
+        for (row, column, _), values in self.seed_values.items():
+            places.setdefault((row, column), set()).update(values)
+        return places
+
     def evaluations(self, row: str, column: str) -> float | None:
         """Mean evaluations of the target per chain of one row and column; None in an earlier record."""
         return None if self.said is None else self.said.evaluations.get(column, {}).get(row)

@@ -97,13 +97,13 @@ def _drawn(shape: TableShape, recorded: RecordedResults, folder: Path) -> TableS
     figures = [
         each
         for each in shape.figures
-        if _from_numbers(each, unlisted) and (folder / f"{each.name}.png").exists()
+        if from_numbers(each, unlisted) and (folder / f"{each.name}.png").exists()
     ]
     held = set(recorded.frame["cell"]), set(recorded.frame["row"])
     return replace(shape, figures=figures).restricted(*held)
 
 
-def _from_numbers(figure: FigureShape, unlisted: set[str]) -> bool:
+def from_numbers(figure: FigureShape, unlisted: set[str]) -> bool:
     """Whether the table has all numbers of `figure`; not those of columns that are `unlisted`."""
     return all(panel.kind in NUMBERS_ALONE and unlisted.isdisjoint(panel.columns) for panel in figure.panels)
 

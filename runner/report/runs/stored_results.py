@@ -101,6 +101,14 @@ class Results:
         """How many seeds of one row and column are done."""
         return len({run.seed for run in self.at(row, column) if run.status == "done"})
 
+    def measured_seeds(self) -> dict[tuple[str, str], set[int]]:
+        """The seeds that have a run that is done, by row and column."""
+        places: dict[tuple[str, str], set[int]] = {}
+        for run in self.runs:
+            if run.summary is not None:
+                places.setdefault((run.row, run.column), set()).add(run.seed)
+        return places
+
     def evaluations(self, row: str, column: str) -> float | None:
         """Mean evaluations of the target per chain of one row and column; None where no run tells."""
         done = [run.summary for run in self.at(row, column) if run.summary and run.exact_values is None]

@@ -87,6 +87,7 @@ def test_a_part_does_not_take_the_place_of_the_whole_table(
     said = capsys.readouterr()
     assert said.out == ""
     assert f"The record {RECORD} has {lacks}, which this table lacks" in said.err
+    assert ("--extend adds new seeds to it" in said.err) is lacks.startswith("seed")
     assert "scale.name=smoke-PART records" in said.err
     assert content(RECORD) == before
     words = [*words, "task.steps=4"]
