@@ -40,8 +40,8 @@ def check_nothing_lost(folder: Path, scale: str, results: Results) -> None:
     for what in _more(held, numbers, results.measured_seeds()):
         adds = "--extend adds new seeds to it; " if what.startswith("seed") else ""
         raise UserError(
-            f"The record {folder} has {what}, which this table lacks: {adds}scale.name={scale}-PART records a "
-            f"part of a table beside it; to replace the record, remove its {TABLE}."
+            f"The record {folder} has {what}, which this table lacks: {adds}scale.name={scale}-PART records "
+            f"a part of a table beside it; to replace the record, remove its {TABLE}."
         )
 
 

@@ -119,7 +119,7 @@ def test_a_job_near_its_time_limit_saves_and_is_queued_again(tmp_path: Path) -> 
     """submitit says so by a signal, and its handler ends the job: that is no failure of its runs."""
     running = submitted(tmp_path, *SWEEP, "task.steps=30000", "sampler=gibbs", "seed=0", "metric=[tv]")
     os.kill(at_work(tmp_path, running), signal.SIGUSR2)
-    said, errors = running.communicate(timeout=100)
+    said, errors = running.communicate(timeout=600)
     assert (running.returncode, "1 run done." in said) == (0, True), errors
     assert not list(tmp_path.glob("runs/*/failure.json"))
     manifest = json.loads(next(tmp_path.glob("runs/*/manifest.json")).read_text())
@@ -138,7 +138,7 @@ def test_a_signal_to_a_job_that_still_imports_is_not_lost(
     """Preempted before submitit had its handlers, a job was killed by the signal, and its runs failed."""
     running = submitted(tmp_path, *SWEEP, "sampler=gibbs", "seed=0")
     os.kill(beginning(tmp_path, running), number)
-    said, errors = running.communicate(timeout=100)
+    said, errors = running.communicate(timeout=600)
     assert (running.returncode, count in said) == (status, True), errors
     assert ("Requeued job" in logs(tmp_path)) == (number == signal.SIGUSR2)
 
@@ -149,7 +149,7 @@ def test_a_job_of_slurm_that_is_killed_fails_alone(tmp_path: Path) -> None:
     running = submitted(tmp_path, *SWEEP, *long)
     os.kill(lost := at_work(tmp_path, running), signal.SIGKILL)
     os.kill(at_work(tmp_path, running, but=lost), signal.SIGTERM)
-    said, errors = running.communicate(timeout=100)
+    said, errors = running.communicate(timeout=600)
     assert running.returncode == 1, errors
     assert "1 run done, 1 interrupted, 1 failed." in said
     assert re.search(r"The job was lost: Job \d+ .* has not produced any output \(state: \w+\)", errors)

@@ -63,12 +63,12 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="pr
 def test_a_worker_ends_with_its_command(tmp_path: Path, how: str) -> None:
     command = subprocess.Popen([sys.executable, "-c", COMMAND, how], cwd=tmp_path, env=ENVIRONMENT)
     begun, saved = tmp_path / "at_work", tmp_path / "saved"
-    assert until(20, begun.exists if how == "busy" else saved.exists)
+    assert until(120, begun.exists if how == "busy" else saved.exists)
     worker = int((tmp_path / "worker").read_text())
     assert is_running(worker)
     command.kill()
     command.wait()
-    assert until(10, lambda: not is_running(worker))
+    assert until(60, lambda: not is_running(worker))
     assert saved.exists()
 
 
@@ -89,6 +89,6 @@ def test_workers_of_joblib_save_and_end_when_the_command_is_killed(tmp_path: Pat
     finally:
         command.send_signal(signal.SIGKILL)
         command.wait()
-    assert until(20, lambda: not any(map(is_running, map(int, children.split()))))
+    assert until(120, lambda: not any(map(is_running, map(int, children.split()))))
     assert len(list(runs.glob("*/checkpoint.pt"))) == 2
     assert len(list(runs.glob("*"))) == 2
