@@ -11,7 +11,7 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.__main__ import main
-from runner.execution import signals
+from runner.execution import progress, signals
 from tests.support.commands import Call, Ended
 
 if TYPE_CHECKING:
@@ -59,8 +59,12 @@ def ax() -> Iterator[Axes]:
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """The command line in this process, in an empty folder, results in ``outputs``."""
+    """The command line in this process, in an empty folder, results in ``outputs``.
+
+    It says nothing of its progress, which it does where a run takes longer than usual.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 1e9)
     monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
 
     def called(*argv: str) -> Ended:

@@ -648,12 +648,12 @@ def test_flags_of_runs_are_refused_for_an_experiment(capsys: pytest.CaptureFixtu
     assert "--sort and --all are for runs" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("flag", ["--record", "--redraw"])
+@pytest.mark.parametrize("flag", ["--record", "--extend", "--redraw"])
 def test_flags_of_experiments_are_refused_for_runs(
     flag: str, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert table.main(["runs", f"output_root={store}", flag]) == 2
-    assert "--record and --redraw are for experiments" in capsys.readouterr().err
+    assert "--record, --extend and --redraw are for experiments" in capsys.readouterr().err
 
 
 def test_runs_that_measured_nothing_are_one_sentence(

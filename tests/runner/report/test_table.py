@@ -520,9 +520,10 @@ def test_what_a_run_cost_can_stand_in_a_table(results: Results) -> None:
     assert run.value("rhat") is None
 
 
-@pytest.mark.parametrize("words", [["pt_table1", "a=1", "b=2"], ["pt_table1", "--record", "a=1", "b=2"]])
-def test_the_flag_may_stand_anywhere(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, list[str], bool]] = []
-    monkeypatch.setattr(command, "render", lambda name, lines, *, keep: asked.append((name, lines, keep)))
-    assert command.main(words) == 0
-    assert asked == [("pt_table1", ["a=1", "b=2"], "--record" in words)]
+@pytest.mark.parametrize("flag", [None, "--record", "--extend"])
+def test_the_flag_may_stand_anywhere(flag: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, list[str], dict[str, bool]]] = []
+    monkeypatch.setattr(command, "render", lambda name, lines, **flags: asked.append((name, lines, flags)))
+    assert command.main(["pt_table1", *filter(None, [flag]), "a=1", "b=2"]) == 0
+    flags = {"keep": flag == "--record", "extend": flag == "--extend"}
+    assert asked == [("pt_table1", ["a=1", "b=2"], flags)]

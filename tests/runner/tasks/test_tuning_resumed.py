@@ -60,7 +60,6 @@ def test_an_interrupted_pilot_goes_on_where_it_was(call: Call, monkeypatch: pyte
 
 def test_without_a_terminal_lines_say_where_a_pilot_is(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("samplers.pilot_run.BLOCK_STEPS", 10)
-    monkeypatch.setattr(progress, "FIRST_SECONDS", 1e9)
     assert call(*RUN, "seed=1").err == "", "nothing is said of what is short"
     for name in ("FIRST_SECONDS", "PLAIN_SECONDS"):
         monkeypatch.setattr(progress, name, 0.0)
