@@ -118,6 +118,7 @@ def cost_of_runs(results: Results) -> dict[str, Any]:
             "sampling": sum(float(run.summary["seconds"]) for run in done if run.summary),
             "tuning": sum(tunings.values()),
         },
+        "tunings": tunings,
         "evaluations_per_chain": {
             row: span(int(run.summary["evaluations"]) for run in done if run.summary and run.row == row)
             for row in dict.fromkeys(run.row for run in done)

@@ -16,9 +16,11 @@ class ExtendedResults(Results):
 
     Attributes:
         recorded: the record; it has none of the seeds of `runs`.
+        recorded_seeds: its seeds, of each row in each column.
     """
 
     recorded: RecordedResults = field(default_factory=lambda: RecordedResults(()))
+    recorded_seeds: tuple[int, ...] = ()
 
     def values(self, row: str, column: str, metric: str) -> dict[int, float]:
         """Final values of `metric` by seed."""
@@ -26,9 +28,9 @@ class ExtendedResults(Results):
         return _by_seed(self.recorded.values(*place), super().values(*place))
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
-        """The expectation of `metric` by seed, where it is known in closed form."""
-        place = row, column, metric
-        return _by_seed(self.recorded.known(*place), super().known(*place))
+        """The expectation of `metric` by seed, where it is known in closed form: the same of each seed."""
+        span, new = self.recorded.interval(row, column, metric), super().known(row, column, metric)
+        return _by_seed(dict.fromkeys(self.recorded_seeds, span.mean), new) if new and span else new
 
     def without_value(self, row: str, column: str, metric: str) -> int:
         """How many seeds have no finite value of `metric` though a run failed, or measured it."""

@@ -13,12 +13,15 @@ from runner.tasks.task import span
 SEED = "seed"
 """The key of the seeds, the only override that may differ."""
 
+TUNINGS = "tunings"
+"""The key of the seconds of each tuning; runs of several seeds may share one."""
+
 OF_ATTEMPTS = ("git", "device", "threads", "packages")
 """What the manifest has the distinct values of."""
 
 
 def merged(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest of both.
+    """The manifest of both, all of whose runs are done.
 
     Args:
         then: that of the record.
@@ -28,11 +31,14 @@ def merged(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     others = [line for line in then["overrides"] if key_of(line) != SEED]
     runs = {name: then["runs"][name] + now["runs"][name] for name in ("done", "expected")}
     costs = then["evaluations_per_chain"], now["evaluations_per_chain"]
+    tunings = {**then.get(TUNINGS, {}), **now[TUNINGS]}
+    sampling = then["seconds"]["sampling"] + now["seconds"]["sampling"]
     return {
         **now,
         "overrides": [*others, f"{SEED}={','.join(map(str, seeds))}"],
-        "runs": {**runs, "by_status": _sums(then["runs"]["by_status"], now["runs"]["by_status"])},
-        "seconds": _sums(then["seconds"], now["seconds"]),
+        "runs": {**runs, "by_status": {"done": runs["done"]}},
+        "seconds": {"sampling": sampling, "tuning": sum(tunings.values())},
+        TUNINGS: tunings,
         "evaluations_per_chain": {row: span(_ends(costs[0][row]) + _ends(costs[1][row])) for row in costs[1]},
         "seeds": seeds,
         **{key: distinct([*then[key], *now[key]]) for key in OF_ATTEMPTS},
@@ -42,10 +48,6 @@ def merged(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
 def distinct(values: Iterable[Any]) -> list[Any]:
     """Values of JSON without repetitions, in one order."""
     return [json.loads(text) for text in sorted({json.dumps(value, sort_keys=True) for value in values})]
-
-
-def _sums(then: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
-    return {key: then.get(key, 0) + now.get(key, 0) for key in {**then, **now}}
 
 
 def _ends(numbers: str) -> list[int]:

@@ -170,7 +170,8 @@ class Results:
     @property
     def sources(self) -> Mapping[str, int]:
         """How many finished runs each version of the source code has computed, by its name."""
-        done = {run.run_id: run.summary for run in self.runs if run.summary is not None}
+        measured = (run for run in self.runs if run.exact_values is None)
+        done = {run.run_id: run.summary for run in measured if run.summary is not None}
         return dict(Counter(named(each) for found in done.values() for each in found.get("sources") or []))
 
     def exact(self, row: str) -> bool | None:

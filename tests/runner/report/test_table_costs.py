@@ -105,7 +105,7 @@ def instances() -> Results:
         finished(
             row, "known", seed, {"scale": {"name": "quick"}, "task": {"chains": 2}},
             {"energy": energy + off, "energy_exact": energy, "evaluations": 50.0},
-            seconds=2.0, evaluations=50,
+            seconds=2.0, evaluations=50, sources=[{"source": "a1"}],
         )
         for row, off in (("A", 0.1), ("B", 0.2))
         for seed, energy in enumerate(EXACT)
@@ -160,6 +160,7 @@ def test_a_row_of_exact_values_costs_nothing() -> None:
     assert cost["seconds"]["sampling"] == 12.0
     assert cost["evaluations_per_chain"] == {"A": "50", "B": "50"}
     assert cost["runs"]["expected"] == 6
+    assert results.sources == {"a1": 6}
 
 
 def test_a_record_keeps_the_exact_value_of_each_seed(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ table:
 """
 CURVES = "    - {name: curves, panels: [{kind: against_steps, title: EMC, metric: emc, columns: [two]}]}\n"
 
+SWEEP = ("-m", "+experiment=grown", "scale=smoke")
 RECORD = Path("outputs") / "record" / "grown_smoke"
 
 Command = Callable[..., int]
@@ -62,8 +63,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("grown")
     (folder / "conf" / "experiment").mkdir(parents=True)
     (folder / "conf" / "experiment" / "grown.yaml").write_text(EXPERIMENT)
-    words = ["-m", "+experiment=grown", "scale=smoke", f"--config-dir={folder / 'conf'}"]
-    finished(folder / "all", *words)
+    finished(folder / "all", *SWEEP, f"--config-dir={folder / 'conf'}")
     shutil.copytree(folder / "all", folder / "late")
     for path in (folder / "late" / "runs").iterdir():
         if (read_json(path / "summary.json") or {})["seed"] < 3:
@@ -118,10 +118,10 @@ def test_what_was_extended_is_rendered_anew_and_extended_again(command: Command)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["seed=2,3"], "it has seed 2 of 'Gibbs' in 'two' already; give the new ones alone"),
-        (["seed=3", "row=DMALA,DULA"], "this table has row=DMALA,DULA, which it has not"),
-        (["seed=3", "task.chains=5"], "this table has task.chains=5, which it has not"),
-        (["seed=7"], "it has 'Gibbs' in 'two', of which no run of this table is done"),
+        (["seed=2,3"], "it has seed 2 already; give the new ones alone"),
+        (["seed=3", "row=DMALA,DULA"], "this table has row=DMALA,DULA, which it lacks"),
+        (["seed=3", "task.chains=5"], "this table has task.chains=5, which it lacks"),
+        (["seed=3,7"], "8 of the 16 new runs are done, and all must be"),
     ],
 )
 def test_what_is_no_other_seed_of_the_same_runs_is_refused(
@@ -129,26 +129,36 @@ def test_what_is_no_other_seed_of_the_same_runs_is_refused(
 ) -> None:
     assert command("seed=0,1,2", "output_root=all", "--record") == 0
     before = content(RECORD)
-    capsys.readouterr()
-    assert command(*words, "output_root=all", "--extend") == 2
-    error = capsys.readouterr().err
-    assert f"The record {RECORD} cannot be extended: {said}.\n" in error
+    assert refused(command, capsys, *words) == said
     assert content(RECORD) == before
 
 
-def test_a_seed_that_only_some_rows_have_is_refused(
-    command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Rows are compared by seed: the test would be of fewer seeds than the table says."""
-    assert command("seed=0,1,2", "output_root=all", "--record") == 0
-    summaries = {path: read_json(path) or {} for path in Path("late", "runs").glob("*/summary.json")}
-    gone = next(path for path, found in summaries.items() if found["seed"] == 4 and found["exact"] is False)
-    shutil.rmtree(gone.parent)
-    assert command("seed=3,4", "output_root=late", "--extend") == 2
-    assert "seed 4 of 'DULA' in '" in capsys.readouterr().err
+def refused(command: Command, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Why the record cannot be extended."""
+    capsys.readouterr()
+    assert command(*words, "output_root=all", "--extend") == 2
+    before, _, why = capsys.readouterr().err.partition(" cannot be extended: ")
+    assert before == f"error: The record {RECORD}"
+    return why.rstrip(".\n")
+
+
+def test_other_overrides_are_named(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    few = "target.components=2"
+    finished(Path("all"), *SWEEP, "seed=0", few, "task.steps=20", f"--config-dir={Path.cwd() / 'conf'}")
+    assert command("seed=0", few, "task.steps=20", "output_root=all", "--record") == 0
+    assert refused(command, capsys, "seed=3", few) == "it has task.steps=20, which this table lacks"
+    said = refused(command, capsys, "seed=3", few, "task.steps=30")
+    assert said == "it has task.steps=20, and this table task.steps=30"
+
+
+def test_a_record_with_missing_runs_is_refused(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its missing seeds would be counted as missing for ever."""
+    assert command("output_root=late", "--record") == 0
+    assert refused(command, capsys, "seed=7") == "16 of its 40 runs were done, and all must be"
 
 
 GROWTHS = "  growths: [{metric: jump, x: target.components, symbol: c, rows: [DMALA]}]\n"
+EXACT = "    - {row: expected, exact: [mmd_exact], suffix: expected}"
 ALONG = """  growths:
     - {metric: jump, x: target.components, symbol: c, rows: [DMALA]}
     - {metric: emc, x: step, symbol: N, along: two, rows: [DMALA, Gibbs]}
@@ -163,18 +173,45 @@ ALONG = """  growths:
             EXPERIMENT.replace(GROWTHS, ALONG),
             "it says how metrics grow along the runs, for which all of them are needed",
         ),
+        (
+            EXPERIMENT.replace("target.components: 4}}", "target.components: 4}, table: false}"),
+            "its column 'four' is used and not shown",
+        ),
+        (
+            EXPERIMENT.replace("role: draws}", f"role: draws}}\n{EXACT}"),
+            "its row 'expected' has exact values of other rows' runs",
+        ),
+        (
+            EXPERIMENT.replace("direction: none}", "direction: none, rows: [DMALA]}").replace(GROWTHS, ""),
+            "seeds.csv lacks values of jump of 'Gibbs' in 'two'",
+        ),
     ],
-    ids=["curves", "growth along the runs"],
+    ids=["curves", "growth along the runs", "a column of growths alone", "exact values", "rows of a metric"],
 )
 def test_what_needs_all_runs_is_refused(
     command: Command, experiment: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = Path("conf", "experiment", "grown.yaml")
-    path.write_text(experiment)
-    forget_files()
+    changed(experiment)
     assert command("seed=0,1,2", "output_root=all", "--record") == 0
-    assert command("seed=3,4", "output_root=all", "--extend") == 2
-    assert said in capsys.readouterr().err
+    assert refused(command, capsys, "seed=3,4") == said
+
+
+def changed(experiment: str) -> None:
+    """Puts another experiment in the place of the one that there is."""
+    Path("conf", "experiment", "grown.yaml").write_text(experiment)
+    forget_files()
+
+
+def test_a_metric_that_the_record_lacks_is_refused(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its mean would be of the new seeds alone."""
+    metric = "    - {metric: jump, name: Jump, direction: none}\n"
+    changed(EXPERIMENT.replace(metric, "").replace(GROWTHS, ""))
+    assert command("seed=0,1,2", "output_root=all", "--record") == 0
+    changed(EXPERIMENT)
+    said = refused(command, capsys, "seed=3,4")
+    assert said == "this table has the metric jump, which it lacks"
 
 
 def test_another_budget_is_refused(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,9 +220,8 @@ def test_another_budget_is_refused(command: Command, capsys: pytest.CaptureFixtu
     manifest = read_json(RECORD / "manifest.json") or {}
     manifest["budget"]["steps"] = 20
     rewritten(manifest)
-    assert command("seed=3,4", "output_root=all", "--extend") == 2
-    assert "cannot be extended: its task.steps is 20, and that of this table 30." in capsys.readouterr().err
-    del manifest[SAID]
+    assert refused(command, capsys, "seed=3,4") == "its task.steps is 20, and that of this table 30"
+    del manifest[SAID]["sources"]
     rewritten(manifest)
     assert command("seed=3,4", "output_root=all", "--extend") == 2
     assert f"The record {RECORD} is of an earlier version" in capsys.readouterr().err
@@ -210,8 +246,9 @@ def test_there_must_be_a_record_that_is_whole(command: Command, capsys: pytest.C
 def test_what_two_manifests_say_is_put_together() -> None:
     then: dict[str, Any] = {
         "overrides": ["row=a", "seed=0,1"],
-        "runs": {"done": 3, "expected": 4, "by_status": {"done": 3, "failed": 1}},
-        "seconds": {"sampling": 1.5, "tuning": 0},
+        "runs": {"done": 3, "expected": 3, "by_status": {"done": 3}},
+        "seconds": {"sampling": 1.5, "tuning": 5.0},
+        "tunings": {"one": 2.0, "shared": 3.0},
         "evaluations_per_chain": {"a": "100 to 2,000", "b": "7"},
         "seeds": [0, 1],
         **{"git": [{"commit": "b"}], "device": ["x"], "threads": [1], "packages": [{"torch": "2"}]},
@@ -220,6 +257,7 @@ def test_what_two_manifests_say_is_put_together() -> None:
         **then,
         "overrides": ["row=a", "seed=5"],
         "runs": {"done": 2, "expected": 2, "by_status": {"done": 2}},
+        "tunings": {"shared": 3.0, "other": 1.0},
         "evaluations_per_chain": {"a": "5,000", "b": "7"},
         "seeds": [5],
         "git": [{"commit": "a"}],
@@ -228,8 +266,9 @@ def test_what_two_manifests_say_is_put_together() -> None:
     }
     assert merged(then, now) == {
         "overrides": ["row=a", "seed=0,1,5"],
-        "runs": {"done": 5, "expected": 6, "by_status": {"done": 5, "failed": 1}},
-        "seconds": {"sampling": 3.0, "tuning": 0},
+        "runs": {"done": 5, "expected": 5, "by_status": {"done": 5}},
+        "seconds": {"sampling": 3.0, "tuning": 6.0},
+        "tunings": {"one": 2.0, "shared": 3.0, "other": 1.0},
         "evaluations_per_chain": {"a": "100 to 5,000", "b": "7"},
         "seeds": [0, 1, 5],
         "git": [{"commit": "a"}, {"commit": "b"}],
