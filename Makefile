@@ -102,7 +102,7 @@ verdicts: $(NEEDS) ## a verdict on every published number, from OUTPUT/record al
 # A test that hangs fails by its name; one that cannot be interrupted at least says where it is, to standard error.
 test: $(NEEDS) ## the tests (slow ones left out)
 	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
-	  --timeout 900 -o faulthandler_timeout=600 $(ARGS)
+	  --timeout 1800 -o faulthandler_timeout=900 $(ARGS)
 
 test-slow: $(NEEDS) ## the slow tests (make test-slow LAUNCHER=ray also installs Ray for its test)
 test-slow: $(LAUNCHES)
