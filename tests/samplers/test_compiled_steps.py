@@ -134,7 +134,7 @@ def test_a_traced_path_of_places_in_columns_is_the_eager_one() -> None:
 
 
 def test_compiled_steps_from_tables_are_drawn_from_the_enumerated_rows() -> None:
-    target, kernel, draws = SMALL["ordinal"], SAMPLERS["dmala"](2.0), 50_000
+    target, kernel, draws = SMALL["ordinal"], SAMPLERS["dmala"](2.0), 20_000
     beta = torch.tensor(0.7, dtype=torch.float64)
     prepared = kernel.prepared(target, beta)
     assert prepared is not kernel
