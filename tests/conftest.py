@@ -6,7 +6,7 @@ import joblib
 import pytest
 
 MOST = 5
-"""Each imports and collects for a minute: nine took 42 min on two busy cores, three 12 on quiet ones."""
+"""Each imports and collects for a minute, and one was seen to hold 5.5 GB."""
 
 
 @pytest.hookimpl(optionalhook=True)
