@@ -67,7 +67,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
         from runner.report.recorded.extend import extended
 
         results = extended(shape, results, overrides, RECORD / f"{experiment}_{scale}")
-    if keep or extend:
+        keep = True
+    if keep:
         from runner.report.recorded.record import check_recordable
 
         check_recordable(experiment, scale, results, RECORD)
@@ -94,7 +95,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
     logger = logger_of(jobs[0].config)
     logger.table(experiment, scale, folder)
     kept = None
-    if keep or extend:  # before anything is printed: whoever reads may close the pipe
+    if keep:  # before anything is printed: whoever reads may close the pipe
         from runner.report.recorded.record import record
 
         rendered = [*(folder / name for name in files), *figures]

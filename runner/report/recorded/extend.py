@@ -52,7 +52,7 @@ def extended(shape: TableShape, results: Results, overrides: Sequence[str], fold
     ):
         for what in obstacles:
             raise UserError(f"The record {folder} cannot be extended: {what}.")
-    return ExtendedResults(results.runs, results.random_runs, recorded, tuple(manifest["seeds"]))
+    return ExtendedResults(results.runs, results.random_runs, recorded, manifest)
 
 
 def _is_of_an_earlier_version(manifest: Mapping[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from runner.report.recorded.recorded_results import RecordedResults
 from runner.report.runs.stored_results import Results
@@ -16,11 +17,16 @@ class ExtendedResults(Results):
 
     Attributes:
         recorded: the record; it has none of the seeds of `runs`.
-        recorded_seeds: its seeds, of each row in each column.
+        manifest: that of the record; its seeds are those of each row in each column.
     """
 
     recorded: RecordedResults = field(default_factory=lambda: RecordedResults(()))
-    recorded_seeds: tuple[int, ...] = ()
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def added(self) -> Results:
+        """The runs of the new seeds alone."""
+        return Results(self.runs, self.random_runs)
 
     def values(self, row: str, column: str, metric: str) -> dict[int, float]:
         """Final values of `metric` by seed."""
@@ -30,7 +36,7 @@ class ExtendedResults(Results):
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
         """The expectation of `metric` by seed, where it is known in closed form: the same of each seed."""
         span, new = self.recorded.interval(row, column, metric), super().known(row, column, metric)
-        return _by_seed(dict.fromkeys(self.recorded_seeds, span.mean), new) if new and span else new
+        return _by_seed(dict.fromkeys(self.manifest["seeds"], span.mean), new) if new and span else new
 
     def without_value(self, row: str, column: str, metric: str) -> int:
         """How many seeds have no finite value of `metric` though a run failed, or measured it."""
@@ -86,7 +92,7 @@ class ExtendedResults(Results):
     @property
     def _parts(self) -> tuple[Results, Results]:
         """The record and the runs, each for itself."""
-        return self.recorded, Results(self.runs, self.random_runs)
+        return self.recorded, self.added
 
 
 def _by_seed(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, float]:

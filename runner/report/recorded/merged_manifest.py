@@ -25,7 +25,7 @@ def merged(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         then: that of the record.
-        now: that of the added runs alone.
+        now: that of the added runs alone; what it says of a page is said of both.
     """
     seeds = sorted({*then["seeds"], *now["seeds"]})
     others = [line for line in then["overrides"] if key_of(line) != SEED]

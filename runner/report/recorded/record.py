@@ -46,17 +46,18 @@ def manifest(
     """
     found = [run.folder.manifest() for run in results.runs if run.summary is not None]
     manifests = [content for content in found if content is not None]
-    own = {key: distinct(each[key] for each in manifests if key in each) for key in OF_ATTEMPTS}
-    return {
+    own = results.added if isinstance(results, ExtendedResults) else results
+    held = {
         "experiment": experiment,
         "scale": scale,
         "overrides": besides_scale(overrides),
         "units": {metric.metric: metric.scale for metric in shape.metrics if metric.scale != 1.0},
         "budget": budget(results.runs[0].config),
         SAID: said_by(shape, results),
-        **cost_of_runs(results),
-        **own,
+        **cost_of_runs(own),
+        **{key: distinct(each[key] for each in manifests if key in each) for key in OF_ATTEMPTS},
     }
+    return merged(results.manifest, held) if isinstance(results, ExtendedResults) else held
 
 
 def own_name(overrides: Sequence[str]) -> str | None:
@@ -130,10 +131,6 @@ def record(
             else:
                 shutil.copyfile(path, new / path.name)
         write_text(new / SEEDS, seed_values(shape, results))
-        held = manifest(experiment, scale, shape, Results(results.runs, results.random_runs), overrides)
-        if isinstance(results, ExtendedResults):
-            then = read_json(new / "manifest.json") or {}
-            held = {**merged(then, held), SAID: said_by(shape, results)}
-        write_json(new / "manifest.json", held)
+        write_json(new / "manifest.json", manifest(experiment, scale, shape, results, overrides))
         write_digests(new, [*(path.name for path in files), SEEDS, "manifest.json"], earlier)
     return folder
