@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs.generator.sections import introduction
+from runner.execution.errors import nearest
 from runner.report.recorded.measured_by import measured_by
 from runner.verdicts.readings.texts import reading_text, unfounded
 
@@ -51,7 +52,17 @@ def pages(record: Path) -> list[Page]:
 
 
 def _page_of(folder: str) -> str:
+    """The page that shows a record.
+
+    Raises:
+        ValueError: if there is none for records with this prefix.
+    """
     kind = folder.split("_")[0]
+    if kind != BENCH and kind not in PAPERS:
+        raise ValueError(
+            f"outputs/record/{folder}: no result page shows records named {kind}_...; PAPERS in"
+            f" docs/generator/result_pages.py has {', '.join(PAPERS)}"
+        )
     return BENCH if kind == BENCH else PAPERS[kind][0]
 
 
@@ -164,11 +175,15 @@ def _reading(folder: Path) -> str:
     """The reading of a record; empty where there is none.
 
     Raises:
-        ValueError: if it has a number that the record does not hold.
+        ValueError: if it has a number that the record does not hold, or a link to a record that is not there.
     """
     reading = reading_text(folder)
     if reading and (missing := unfounded(folder)):
         raise ValueError(f"{folder.name}/reading.md: not in the record: {', '.join(missing)}")
+    for name in READING.findall(reading):
+        if not (folder.parent / name).is_dir():
+            near = nearest(name, (other.name for other in folder.parent.iterdir()))
+            raise ValueError(f"{folder.name}/reading.md links to {name}, which is not a record{near or '.'}")
     return reading
 
 

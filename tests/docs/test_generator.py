@@ -182,3 +182,23 @@ def test_a_reading_with_a_number_that_its_record_has_not_ends_the_generation(tmp
     (bench / "reading.md").write_text("# Here\n\n3<!-- step | value | 1 --> ms and 4.\n")
     with pytest.raises(ValueError, match=r"bench_here/reading.md: not in the record: 3 where .* is 2, 4"):
         result_pages.pages(bench.parent)
+
+
+def test_a_link_to_a_record_that_is_not_there_ends_the_generation(tmp_path: Path) -> None:
+    bench = tmp_path / "record" / "bench_here"
+    bench.mkdir(parents=True)
+    (bench / "bench.csv").write_text("measured,value,wanted,met\nstep,2 ms,-,yes\n")
+    (bench / "bench.md").write_text("| measured |\n| step | 2 ms |\n")
+    (bench / "reading.md").write_text("# Here\n\n[Before](../bench_her/reading.md).\n")
+    with pytest.raises(ValueError, match=r"bench_here/reading.md links to bench_her, .* 'bench_here'"):
+        result_pages.pages(bench.parent)
+    (bench / "reading.md").write_text("# Here\n\n[Itself](../bench_here/reading.md).\n")
+    assert "[Itself](bench.md#bench_here)." in result_pages.pages(bench.parent)[-1].text
+
+
+def test_a_record_that_no_page_shows_ends_the_generation(tmp_path: Path) -> None:
+    folder = tmp_path / "mine_table1_quick"
+    folder.mkdir()
+    (folder / "table.md").write_text("# Mine\n")
+    with pytest.raises(ValueError, match="mine_table1_quick: no result page shows records named mine_"):
+        result_pages.pages(tmp_path)
