@@ -138,10 +138,12 @@ def _show_plan(request: Request) -> int:
     from runner.report.experiment_shape import check_figures
     from runner.report.page.statuses import show_statuses
     from runner.sweep.estimate import left
+    from runner.sweep.launchers.asked_for import check_launcher
     from runner.sweep.preflight import tried_out
     from runner.sweep.standing import distinct_runs, standing, status_counts
 
     check_figures(request.plans[0].overrides, request.names)
+    check_launcher(request)
     standings = [standing(job) for job in tried_out(request)]
     lines = status_counts(standings)
     if len(lines) > 1:

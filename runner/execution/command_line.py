@@ -52,7 +52,7 @@ def _reported(command: Callable[[], int]) -> int:
         return error.status
     except signals.Interrupted as signal:
         signals.ignore()
-        print(stopped(str(signal)), file=sys.stderr)
+        print(stopped(str(signal), signal.then), file=sys.stderr)
         return signals.Interrupted.status
     except KeyboardInterrupt:  # before the signals are listened to, or where nothing is computed
         signals.ignore()

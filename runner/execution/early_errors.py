@@ -12,9 +12,13 @@ NEEDS_OWN = "rungwise needs its own package"
 """How the sentence begins about somebody else's package under the name of one of ours."""
 
 
-def stopped(by: str = "SIGINT") -> str:
-    """What a command that was told to stop says."""
-    return f"Stopped by {by}; repeat the command to continue."
+REPEAT = "repeat the command to continue"
+"""What helps after most stops."""
+
+
+def stopped(by: str = "SIGINT", then: str = REPEAT) -> str:
+    """What a command that was told to stop says: by which signal, and what to do then."""
+    return f"Stopped by {by}; {then}."
 
 
 def say_so_in_commands() -> None:

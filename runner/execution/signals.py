@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from runner.execution.early_errors import REPEAT
+
 SAVING_SECONDS = 3.0
 """What a worker needs to end its block of steps and save it."""
 
@@ -33,9 +35,14 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class Interrupted(BaseException):
-    """The process was told to stop; the exit status 75 (EX_TEMPFAIL) says that repeating it helps."""
+    """The process was told to stop; the exit status 75 (EX_TEMPFAIL) says that repeating it helps.
+
+    Attributes:
+        then: what to do next, in the words of the message.
+    """
 
     status = 75
+    then = REPEAT
 
 
 class _Stop:

@@ -12,7 +12,6 @@ from typing import Any
 from runner.config.compose import searched
 from runner.config.values import fails_fast, retries_of
 from runner.execution import signals
-from runner.execution.errors import UserError
 from runner.execution.manifest import source
 from runner.execution.memory.garbage import imported
 from runner.execution.progress import Progress
@@ -20,7 +19,7 @@ from runner.store.final_values import final_values
 from runner.sweep.configured_logger import logger_of
 from runner.sweep.ending import ended, swept
 from runner.sweep.jobs import Job, Request, folders_of
-from runner.sweep.launchers.asked_for import check_folders, on_other_nodes
+from runner.sweep.launchers.asked_for import check_launcher, on_other_nodes
 from runner.sweep.launchers.launcher import launch_jobs
 from runner.sweep.launchers.requeue import launched
 from runner.sweep.live_logging import log_done
@@ -56,8 +55,8 @@ def run_sweep(
         check: called before the jobs begin, to refuse what is wrong beside them; not where all are done.
     """
     jobs = request.jobs
-    fail_fast = _fails_fast(request, jobs[0])
-    check_folders(request)
+    fail_fast = fails_fast(jobs[0].config)
+    check_launcher(request)
     outcome = Outcome()
     pending = _left(jobs, outcome)
     if pending:
@@ -88,22 +87,6 @@ def run_sweep(
     log_done(jobs, outcome, request.hydra)
     show(jobs)
     return swept(outcome, _ended(jobs, outcome))
-
-
-def _fails_fast(request: Request, first: Job) -> bool:
-    """``sweep.fail_fast``.
-
-    Raises:
-        UserError: unless it is true or false, or for a launcher that is handed all jobs at once.
-    """
-    given = fails_fast(first.config)
-    others = [line for line in request.hydra if line.startswith("hydra/launcher=") and "basic" not in line]
-    if given and others:
-        raise UserError(
-            "sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs at "
-            f"once; {others[0]} was given."
-        )
-    return given
 
 
 def _left(jobs: Sequence[Job], outcome: Outcome) -> list[Job]:

@@ -8,6 +8,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import RunMode
 
 from runner.config.compose import CONFIG, one_sentence_errors, searched
+from runner.config.values import fails_fast
 from runner.execution.devices import device_type, lacks
 from runner.execution.errors import UserError, warn
 from runner.sweep.jobs import Job, Request
@@ -31,13 +32,19 @@ def on_other_nodes(request: Request, jobs: Sequence[Job]) -> bool:
     return True
 
 
-def check_folders(request: Request) -> None:
-    """Refuses a folder of configurations that a launcher's jobs would not find: its path is an interpolation.
+def check_launcher(request: Request) -> None:
+    """Refuses what a launcher that does not compute the jobs here cannot do.
 
     Raises:
-        UserError: naming the launcher; where the jobs are computed here, any folder is found.
+        UserError: for ``sweep.fail_fast``, since it is handed all jobs at once, and for a folder of
+            configurations that its jobs would not find, since the path is an interpolation.
     """
     others = [line for line in request.hydra if line.startswith("hydra/launcher=") and "basic" not in line]
+    if others and fails_fast(request.jobs[0].config):
+        raise UserError(
+            "sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs at "
+            f"once; {others[0]} was given."
+        )
     if others and (named := [line for line in searched(request.hydra) if "${" in line]):
         raise UserError(
             f"{others[0]} needs folders of --config-dir without '${{' in their paths, since its jobs "

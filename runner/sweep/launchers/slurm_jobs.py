@@ -1,4 +1,7 @@
-"""Jobs of Slurm: a signal is not lost while they start, nor the others where Slurm has lost some."""
+"""Jobs of Slurm: a signal is not lost while they start, nor the others where Slurm has lost some.
+
+If the command that waits for them is stopped, they go on, and it says so.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from runner.execution.errors import one_sentence
-from runner.execution.signals import HOLD_BACK
+from runner.execution.signals import HOLD_BACK, Interrupted
 
 SILENT = re.compile(r"(Job .*?) with path .*\n(has not .*)")
 """How submitit begins about a job that left no result: which one, and on the next line its state in Slurm."""
@@ -58,6 +61,7 @@ def lost_jobs_returned() -> Iterator[None]:
     """
     from submitit.core.core import Job
     from submitit.core.utils import UncompletedJobError
+    from submitit.slurm.slurm import SlurmJob
 
     results = Job.results
 
@@ -66,6 +70,14 @@ def lost_jobs_returned() -> Iterator[None]:
             return results(job)
         except UncompletedJobError as error:
             return [error]
+        except Interrupted as told:
+            if isinstance(job, SlurmJob):
+                array, _, _ = job.job_id.partition("_")
+                told.then = (
+                    f"the jobs go on in Slurm (squeue -j {array} shows them, scancel {array} ends them); "
+                    "repeat the command when they have ended, since it would submit them again"
+                )
+            raise
 
     setattr(Job, "results", awaited)  # noqa: B010 - to mypy a method cannot be assigned
     try:

@@ -15,9 +15,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from runner.execution.command_line import reporting
+from runner.execution.signals import Interrupted
 from runner.problem.problems import Problems
 from runner.sweep.job_runner import compute
 from runner.sweep.jobs import Job, Request, jobs_of, requested
+from runner.sweep.launchers.slurm_jobs import jobs_of_submitit
 from runner.sweep.outcome import Outcome
 from tests.support.commands import Call, finished
 from tests.support.submitit_jobs import LOCAL, at_work, beginning, logs, submitted
@@ -178,6 +181,34 @@ def test_slurm_as_configured(basic: pd.DataFrame, tmp_path: Path) -> None:
     script = seen.read_text()
     for line in ("--partition=short", "--time=30", "--cpus-per-task=2", "--mem=8GB", "--array=0-1%2"):
         assert f"#SBATCH {line}" in script
+
+
+def test_a_command_that_stops_says_that_its_jobs_go_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of Slurm; submitit's own executor has no squeue."""
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="the extra slurm is not installed")
+    from submitit.core.core import Job as Submitted
+    from submitit.local.local import LocalJob
+    from submitit.slurm.slurm import SlurmJob
+
+    def told(_: object) -> list[object]:
+        raise Interrupted("SIGTERM")
+
+    monkeypatch.setattr(Submitted, "results", told)
+
+    @reporting
+    def command(job: Submitted[object]) -> int:
+        with jobs_of_submitit():
+            return len(job.results())
+
+    assert command(SlurmJob(tmp_path, "7_1")) == 75
+    assert capsys.readouterr().err == (
+        "Stopped by SIGTERM; the jobs go on in Slurm (squeue -j 7 shows them, scancel 7 ends them); repeat "
+        "the command when they have ended, since it would submit them again.\n"
+    )
+    assert command(LocalJob(tmp_path, "7")) == 75
+    assert capsys.readouterr().err == "Stopped by SIGTERM; repeat the command to continue.\n"
 
 
 def test_a_node_without_a_gpu_submits_jobs_for_one(

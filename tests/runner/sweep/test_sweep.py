@@ -303,10 +303,11 @@ def test_fail_fast_ends_a_sweep_with_its_first_failure(call: Call) -> None:
     assert call(*sweep[:-1]).out.endswith("\n2 runs done, 2 skipped (done before), 2 failed.\n")
     said = refused(call, *sweep[:-1], "sweep.fail_fast=yes")
     assert said == "error: sweep.fail_fast must be true or false, 'yes' was given.\n"
-    assert refused(call, *sweep, "hydra/launcher=joblib") == (
-        "error: sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all jobs "
-        "at once; hydra/launcher=joblib was given.\n"
-    )
+    for plan in ([], ["--dry-run"]):
+        assert refused(call, *sweep, "hydra/launcher=joblib", *plan) == (
+            "error: sweep.fail_fast=true needs hydra/launcher=basic, since other launchers are handed all "
+            "jobs at once; hydra/launcher=joblib was given.\n"
+        )
 
 
 @pytest.mark.usefixtures("late_targets")
