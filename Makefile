@@ -51,7 +51,7 @@ else
 CANDIDATES := $(PYTHON)
 endif
 
-TARGETS := help test test-slow test-browser check format docs notebooks report verdicts audit exactness bench clean spectral-gap $(EXPERIMENTS)
+TARGETS := help install test test-slow test-browser check format docs notebooks report verdicts audit exactness bench clean spectral-gap $(EXPERIMENTS)
 .PHONY: $(TARGETS) $(ALIASES)
 
 help: ## list the targets and their variables
@@ -69,16 +69,15 @@ help: ## list the targets and their variables
 	@echo "  PINNED=no installs the newest versions of what the project needs instead of those in constraints.txt, PINNED=lowest the oldest."
 	@echo "  $(BIN)/rungwise is one command for all of it: completion, lists of names, a plan before it runs (--help)."
 
-# The table gets no override of the launcher, since it launches nothing.
-SHAPING = $(filter-out hydra.launcher.% +hydra.launcher.% ++hydra.launcher.%,$(ARGS))
-
 # The table is rendered from the finished runs, also when a run failed, but not of a sweep that was stopped (75, or 130
 # where Ctrl-C came before there was anything to save); the status is that of the first step that failed.
 $(EXPERIMENTS) $(ALIASES): $(LAUNCHES)
 	@$(BIN)/python -m runner -m +experiment=$(subst -,_,$@) scale=$(SCALE) hydra/launcher=$(LAUNCHER) output_root='$(OUTPUT)' $(ARGS); \
 	swept=$$?; case $$swept in 2|75|130) exit $$swept;; esac; $(if $(filter --dry-run,$(ARGS)),exit $$swept;) \
-	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(SHAPING); \
+	$(BIN)/python -m runner.table $(subst -,_,$@) scale=$(SCALE) output_root='$(OUTPUT)' $(ARGS); \
 	drawn=$$?; if [ $$swept -ne 0 ]; then exit $$swept; fi; exit $$drawn
+
+install: $(NEEDS) ## the environment, with the project and PyTorch in it
 
 spectral-gap: $(NEEDS) ## the spectral gap of a kernel on a target: ARGS='target=bernoulli4 sampler=gibbs'
 	@$(BIN)/python -m runner task=spectral_gap output_root='$(OUTPUT)' $(ARGS)

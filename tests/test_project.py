@@ -136,14 +136,6 @@ def test_the_launcher_is_all_that_changes(launcher: str, tmp_path: Path) -> None
     assert (f"'.[dev,{launcher}]'" in said.stdout) == (launcher != "basic")
 
 
-def test_the_table_gets_no_override_of_the_launcher(tmp_path: Path) -> None:
-    keys = ("hydra.launcher.a=1", "+hydra.launcher.ray.b=2", "++hydra.launcher.c=3")
-    given = {"INSTALL": "no", "VENV": str(tmp_path), "ARGS": " ".join([*keys, "seed=0"])}
-    (drawn,) = re.findall(r"-m runner.table (.*); ", make("-n", "pt-table1", **given).stdout)
-    assert "hydra" not in drawn
-    assert "seed=0" in drawn
-
-
 def test_an_experiment_may_be_written_with_underscores(tmp_path: Path) -> None:
     given = {"INSTALL": "no", "VENV": str(tmp_path)}
     assert make("-n", "pt_table1", **given).stdout == make("-n", "pt-table1", **given).stdout != ""
@@ -179,7 +171,8 @@ def test_failed_runs_stop_no_table_and_a_stopped_sweep_draws_none(
     assert ("runner.table" in said.stdout) == draws
     if draws:
         table = said.stdout.splitlines()[1]
-        assert table == f"-m runner.table pt_table1 scale=quick output_root={tmp_path} task.steps=100"
+        given = "task.steps=100 hydra.launcher.n_jobs=2"
+        assert table == f"-m runner.table pt_table1 scale=quick output_root={tmp_path} {given}"
 
 
 def test_the_plan_of_an_experiment_draws_no_table(tmp_path: Path) -> None:

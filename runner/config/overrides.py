@@ -34,6 +34,9 @@ CLASS = re.compile(r"\w+(\.\w+)*\.[A-Z]\w*")
 SIGN_ALONE = re.compile(r"^(\+\+(?=\w+=)|\+{1,2}(?=hydra\.searchpath=))")
 """The sign of a key that is always there, or else refused: it says nothing, and hides the search path."""
 
+OF_TARGETS = ("dataset", "tabular")
+"""Groups whose names are values of a target's key."""
+
 OF_SWEEPS = ("hydra/launcher", "hydra/sweeper")
 """Groups of Hydra that only a command with -m has a use for."""
 
@@ -172,6 +175,8 @@ class Names:
         names = value if isinstance(value, list) else [value]
         if not names:
             raise UserError(f"{group} must be one name or a list of some, [] was given.")
+        if group in OF_TARGETS:
+            raise UserError(f"A name of {group} is given to the target: target.{group}={names[0]}.")
         if group == EXPERIMENT and not override.is_add():
             raise UserError(f"An experiment is chosen with a plus: +{EXPERIMENT}={value}.")
         if isinstance(value, list) and group != "metric":

@@ -59,7 +59,9 @@ class Left:
 
     def unknown(self, number: int) -> str:
         """Sentences on what of the `number` runs is not in the time; empty where it is of all."""
-        when = "before one is done" + (" or --dry-run has tried it" if self.brief else "")
+        when = "before one is done" + (
+            "; the command of the sweep with --dry-run estimates it" if self.brief else ""
+        )
         if self.untried == number:
             return f"How long {'it takes' if number == 1 else 'they take'} cannot be told {when}."
         runs = [f"{self.untried} of them, whose time cannot be told {when}"] if self.untried else []

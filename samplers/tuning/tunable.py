@@ -122,8 +122,8 @@ def inner_kernel(sampler: Kernel | Tunable) -> Kernel:
         needed = more if takes_step_size(type(kernel)) else sampler.open
         if needed:
             *others, last = needed
-            names = f"{', '.join(others)} and {last}" if others else last
-            raise ValueError(f"kernel must be given with its {names}, 'auto' was given")
+            names = f"all of {', '.join(others)} and {last}" if others else last
+            raise ValueError(f"{names} must be given inside a ladder, 'auto' was given")
     return kernel
 
 

@@ -106,7 +106,8 @@ def added_identity(
     ):
         raise UserError(
             f"data.verify=false makes the files of {name} a part of each run's identity, and they are not in "
-            f"'{root}': put {' and '.join(places[0].values())} there, or let data.verify=true download them."
+            f"'{root}': put {' and '.join(places[0].values())} there, or start the command once with "
+            "data.verify=true, which downloads them, and then again with data.verify=false."
         )
     unknown = {path: digest[:SHOWN] for path, (_, digest) in _unknown(spec, root, places).items()}
     files = unknown | later

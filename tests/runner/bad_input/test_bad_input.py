@@ -110,6 +110,8 @@ NAMES = [
     ("hydra/launcher=jobli", "Unknown launcher 'jobli'; did you mean 'joblib'?"),
     ("+experiment=pt_tabel1", "did you mean 'pt_table1'?"),
     ("experiment=pt_table1", "+experiment=pt_table1"),
+    ("dataset=mnist", "A name of dataset is given to the target: target.dataset=mnist."),
+    ("tabular=adult", "A name of tabular is given to the target: target.tabular=adult."),
     ("sedd=3", "Unknown key 'sedd'; did you mean 'seed'?"),
     ("divice=cpu", "did you mean 'device'?"),
     ("target.component=8", "did you mean 'target.components'?"),

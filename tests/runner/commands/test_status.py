@@ -70,6 +70,27 @@ def test_time_left_is_that_of_done_runs(call: Call, tmp_path: Path) -> None:
     assert left([done]).seconds == 0
 
 
+def test_what_a_launcher_is_told_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+    """A sweep's overrides may be given to its status and table; those of nothing are refused as before."""
+    words = ["pt_table1", "scale=smoke", "sampler=exact_draws", "target=mog"]
+    assert main(words) == 0
+    alone = capsys.readouterr().out
+    assert (
+        main(
+            [
+                *words,
+                "hydra/launcher=slurm",
+                "hydra.launcher.partition=x",
+                "+hydra.launcher.qos=y",
+                "++hydra.launcher.ray.b=2",
+            ]
+        )
+        == 0
+    )
+    assert capsys.readouterr().out == alone
+    assert main([*words, "hydra.launchr.partition=x"]) == 2
+
+
 def test_an_unknown_experiment_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["pt_tabel1"]) == 2
     assert "did you mean 'pt_table1'?" in capsys.readouterr().err
@@ -86,7 +107,7 @@ def test_models_that_are_not_trained_yet_and_pilots_are_not_tried(
     monkeypatch.setattr(tuning_cache, "tuning_trial", tried)
     assert main([experiment, "scale=smoke", "seed=0"]) == 0
     said = capsys.readouterr().out.replace("\n", " ")
-    assert "cannot be told before one is done or --dry-run has tried it." in said
+    assert "cannot be told before one is done; the command of the sweep with --dry-run estimates it." in said
     assert not Path("outputs").exists()
 
 
@@ -118,7 +139,7 @@ def test_a_brief_estimate_begins_no_trial_when_its_time_is_over(
     monkeypatch.setattr(estimate, "BRIEF_SECONDS", -1.0)
     assert main(["tiny", f"hydra.searchpath=[file://{tmp_path}/conf]", "scale=smoke"]) == 0
     said = capsys.readouterr().out
-    assert "16 runs are left. How long they take cannot be told before one is done or --dry-run" in said
+    assert "16 runs are left. How long they take cannot be told before one is done; the command" in said
 
 
 def test_the_counts_fit_80_columns_and_labels_are_shown_as_they_are(

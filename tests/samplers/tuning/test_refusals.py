@@ -107,7 +107,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
     *((PT, Gibbs(), settings | {"step_size": size}, "^step_size must be null around Gibbs, which takes")
       for settings in ({}, PAIR) for size in ("auto", 1.0)),
     (PT, tunable(AB), PAIR | {"step_size": 2.0}, "^balancing must be a number .* inside a ladder"),
-    (PT, tunable(ACS, steps=9), PAIR, "^kernel must be given with its step_size, min_step_size and bal"),
+    (PT, tunable(ACS, steps=9), PAIR, "^all of step_size, min_step_size and balancing must be given"),
     (PT, ParallelTempering(Gibbs(), [1.0, 0.5]), PAIR, "^kernel must not be tempered already, Parallel"),
     (PT, ExactDraws(), PAIR, "^kernel must serve inverse temperatures below 1, ExactDraws does not$"),
     *((ST, DMALA(1.0), {"ladder": THREE} | changed, words) for changed, words in [
