@@ -99,7 +99,11 @@ class ChainDraws:
         Raises:
             ModuleNotFoundError: without arviz-base, which ``pip install -e '.[arviz]'`` installs.
         """
-        from arviz_base import from_dict
+        try:
+            from arviz_base import from_dict
+        except ModuleNotFoundError as error:
+            missing = f"to_arviz needs {error.name}; pip install -e '.[arviz]' installs it"
+            raise ModuleNotFoundError(missing, name=error.name) from error
 
         # Many chains with few draws are what was asked for, no axes that were mixed up.
         return from_dict(self.groups(), check_conventions=False)

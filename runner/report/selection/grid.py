@@ -189,8 +189,8 @@ def _decides(one: str, other: str, settings: Sequence[Settings]) -> bool:
 
 
 def _follows(key: str, varied: Sequence[str], settings: Sequence[Settings]) -> bool:
-    """Whether the option `key` is told by the other varied settings."""
-    others = [name for name in varied if name != key]
+    """Whether the option `key` is told by the other varied settings of a column, whose rows are compared."""
+    others = [name for name in varied if name != key and not _of_sampler(name)]
     seen = {(tuple(each.get(name) for name in others), each.get(key)) for each in settings}
     return len({place for place, _ in seen}) == len(seen)
 

@@ -82,8 +82,8 @@ def _plot(
     """A line a chain, ``(chains, points)``; `x` is the first place and the distance to the next."""
     traces = [
         {
-            "type": "scatter", "mode": "lines", "name": f"chain {chain + 1}", "meta": f"chain {chain + 1}",
-            "legendgroup": f"chain {chain + 1}", "x0": x[0], "dx": x[1],
+            "type": "scatter", "mode": "lines", "name": f"chain {chain}", "meta": f"chain {chain}",
+            "legendgroup": f"chain {chain}", "x0": x[0], "dx": x[1],
             "y": [float(f"{value:.5g}") for value in values],
             "line": {"color": IN_TURN[chain % len(IN_TURN)], "width": 1.5, "shape": shape},
             "hovertemplate": "%{meta}<br>%{x:.5g}: %{y:.5g}<extra></extra>",

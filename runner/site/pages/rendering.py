@@ -45,8 +45,8 @@ def note_id(mark: str) -> str:
 
 
 def moment(time: str | None) -> str:
-    """``2026-01-02 03:04`` of a time in ISO 8601."""
-    return (time or "")[:16].replace("T", " ")
+    """``2026-01-02 03:04 UTC`` of a time in ISO 8601, in which runs note theirs; empty where there is none."""
+    return f"{time[:16].replace('T', ' ')} UTC" if time else ""
 
 
 def value_text(value: Any) -> str:

@@ -31,7 +31,7 @@ class SiteFolder:
         if path.exists() and not marker.is_file() and (not path.is_dir() or any(path.iterdir())):
             raise UserError(
                 f"The report is not written to {path}, since that was not made by this command (it has no "
-                f"{MARKER}); remove it, or name another folder with --to."
+                f"{MARKER}); name another folder with --to."
             )
         try:
             path.mkdir(parents=True, exist_ok=True)

@@ -168,6 +168,14 @@ def test_what_varies_is_told_from_what_follows() -> None:
     # Two commands may compare samplers on different problems by mistake: that must be seen.
     settings[0]["target"], settings[0]["scale"] = "mos", "smoke"
     assert varied_keys(settings) == ["target", "sampler", "task.steps"]
+    # A scale that goes with the sampler is another budget within a column: not to be compared.
+    settings = [
+        {"target": "mog", "sampler": sampler, "scale": scale, "task.chains": chains}
+        for sampler, scale, chains in (("dmala", "smoke", 20), ("acs", "quick", 100))
+    ]
+    assert varied_keys(settings) == ["sampler", "scale"]
+    settings[1]["target"] = "mos"
+    assert varied_keys(settings) == ["target", "sampler"]
 
 
 def test_the_hottest_temperature_tells_ladders_apart_whose_runs_have_the_key_or_not() -> None:
