@@ -28,6 +28,10 @@ from targets.checks import one_of
 if TYPE_CHECKING:
     from runner.store.arrays.pictures import Making
 
+NOT_IN_PROJECTS = r"/\#?%:"
+LONGEST_PROJECT = 128
+"""What W&B refuses in the name of a project, when a run begins."""
+
 
 @dataclass
 class WandbLogger:
@@ -45,7 +49,8 @@ class WandbLogger:
         system: whether W&B measures the machine while a run is computed.
 
     Raises:
-        ValueError: if the mode is unknown, or a tag is empty or has more than 64 letters.
+        ValueError: if the mode is unknown, W&B takes no project of this name, or a tag is empty or has more
+            than 64 letters.
     """
 
     mode: Any = None
@@ -63,6 +68,11 @@ class WandbLogger:
         self.tags = asked_tags(self.tags)
         self.mode = usable_mode(asked_mode(self.mode), self.base_url)
         self.project = self.project or os.environ.get("WANDB_PROJECT") or "rungwise"
+        if set(self.project) & set(NOT_IN_PROJECTS) or len(self.project) > LONGEST_PROJECT:
+            raise ValueError(
+                f"project must be a name of at most {LONGEST_PROJECT} letters without "
+                f"{' '.join(NOT_IN_PROJECTS)}, {self.project!r} was given"
+            )
         self.entity = self.entity or os.environ.get("WANDB_ENTITY") or None
         self._runs = WandbRuns(
             self.mode, self.project, self.entity, self.directory, self.base_url, self.system

@@ -43,7 +43,11 @@ def show_page(page: Page, file: IO[str] | None = None) -> None:
 
 
 def named_best(legend: str, best: str) -> str:
-    """The legend with the mark `best` in the place of bold; nothing is replaced by an empty one."""
+    """The legend with the mark `best` in the place of bold; nothing is replaced by an empty one.
+
+    The spread of published numbers, which the page has, is left to the files.
+    """
+    legend = legend.replace("with the spread printed there", "without the spread, which the files have")
     return legend.replace("Bold:", f"{best}:") if best else legend
 
 

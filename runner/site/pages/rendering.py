@@ -45,7 +45,7 @@ def note_id(mark: str) -> str:
 
 
 def moment(time: str | None) -> str:
-    """``2026-01-02 03:04 UTC`` of a time in ISO 8601, in which runs note theirs; empty where there is none."""
+    """``2026-01-02 03:04 UTC`` of a time in UTC and ISO 8601; empty where there is none."""
     return f"{time[:16].replace('T', ' ')} UTC" if time else ""
 
 

@@ -209,6 +209,9 @@ def test_a_table_is_copied_with_its_rows_and_figures(tmp_path: Path) -> None:
 
 
 def test_an_unknown_mode_is_refused() -> None:
+    for project in ("a/b", "a" * 129):
+        with pytest.raises(ValueError, match=r"^project must be a name of at most 128 letters without / "):
+            WandbLogger(mode="offline", project=project)
     with pytest.raises(ValueError, match=r"^mode must be one of disabled, offline, online, 'of' was"):
         WandbLogger(mode="of")
 
