@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import io
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
 
 from metrics.inference.few_seeds import holm, interval, paired_p_value
 from runner import table as command
@@ -316,6 +319,26 @@ def test_terminal_folds_nothing(page: Page) -> None:
     (line,) = (line for line in out.getvalue().splitlines() if line.startswith("A ") and "2.17" in line)
     assert "2.077" in line
     assert "(n=2 of 3)" in line
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_narrow_terminal_has_every_number_in_full(
+    page: Page, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that is too wide is printed in parts, each with the names of the rows."""
+    whole = io.StringIO()
+    show_page(page, whole)
+    monkeypatch.setenv("COLUMNS", str(width))
+    terminal = partial(Console, force_terminal=True, color_system=None)
+    monkeypatch.setattr("runner.report.page.terminal.Console", terminal)
+    out = io.StringIO()
+    show_page(page, out)
+    shown = out.getvalue()
+    assert "…" not in shown
+    numbers = set(re.findall(r"\d+\.\d+", whole.getvalue()))
+    assert numbers <= set(re.findall(r"\d+\.\d+", shown))
+    if width >= 80:  # the sentences are folded by words, tables in parts
+        assert max(map(len, shown.splitlines())) <= width
 
 
 def test_where_nothing_can_be_bold_the_best_has_a_mark(page: Page) -> None:
