@@ -67,7 +67,8 @@ class Statistic:
             if isinstance(own, Tensor):
                 restore(name, own, state[name])
             else:
-                setattr(self, name, int(state[name]))
+                value = state[name]
+                setattr(self, name, value.clone() if isinstance(value, Tensor) else value)
 
 
 def restore(name: str, into: Tensor, saved: Tensor) -> None:

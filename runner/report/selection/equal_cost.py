@@ -37,6 +37,6 @@ def lengths_at_equal_cost(runs: Sequence[StoredRun], inner: Sequence[str], outer
 
 
 def _are_close(costs: Sequence[Sequence[float]]) -> bool:
-    """Whether the costs of all rows are known and close to each other."""
-    known = [cost for of_row in costs for cost in of_row]
-    return all(costs) and min(known) >= CLOSE * max(known)
+    """Whether the costs of all rows are known and close to each other; draws for reference have none."""
+    known = [cost for of_row in costs for cost in of_row if cost]
+    return all(costs) and min(known, default=0.0) >= CLOSE * max(known, default=0.0)

@@ -29,8 +29,9 @@ from runner.report.page import grid_lines
 from runner.report.runs.stored_results import Results
 from runner.report.selection import grid_figures
 from runner.report.selection.conditions import chosen_by
+from runner.report.selection.equal_cost import lengths_at_equal_cost
 from runner.report.selection.grid import Grid, grid_of, places_of, varied_keys
-from runner.report.selection.stored_runs import runs_frame, stored_runs
+from runner.report.selection.stored_runs import StoredRun, runs_frame, stored_runs
 from runner.report.selection_table import show_runs
 from runner.report.table_shape import Direction, MetricShape, TableShape
 from runner.store.run_folder import RunFolder
@@ -344,6 +345,22 @@ def test_samplers_of_different_lengths_are_compared_at_equal_evaluations(
     assert grid.shape.caption.endswith("and took as many evaluations of the target.")
     assert sum(entry.best for entry in summary if entry.metric == "tv") == 1
     assert capsys.readouterr().out.split()[:3] == ["sampler", "steps", "tv"]
+
+
+def test_draws_for_reference_leave_the_others_at_equal_cost() -> None:
+    """Exact draws take no evaluations, whatever the others take."""
+
+    def of(*rows: tuple[str, int, float]) -> bool:
+        runs = [
+            SimpleNamespace(settings={"sampler": name, "task.steps": steps}, summary={"evaluations": cost})
+            for name, steps, cost in rows
+        ]
+        return lengths_at_equal_cost(cast("list[StoredRun]", runs), ["sampler"], ["target", "task.steps"])
+
+    ours = ("dmala", 40, 40.0), ("pt_dmala", 20, 40.0)
+    assert of(*ours)
+    assert of(*ours, ("exact_draws", 30, 0.0))
+    assert not of(*ours, ("gibbs", 30, 30.0))
 
 
 def test_a_condition_on_evaluations_selects_rows_of_equal_cost(lengths: Path) -> None:
