@@ -171,11 +171,17 @@ def test_every_room_is_on_the_page_of_rooms() -> None:
                 assert f"`{folder.name}`" in page
 
 
-def test_a_reading_with_a_number_that_its_record_has_not_ends_the_generation(tmp_path: Path) -> None:
-    bench = tmp_path / "record" / "bench_here"
-    bench.mkdir(parents=True)
-    (bench / "bench.csv").write_text("measured,value,wanted,met\nstep,2 ms,-,yes\n")
-    (bench / "bench.md").write_text("| measured |\n| step | 2 ms |\n")
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    """A recorded bench of one line, without a reading."""
+    folder = tmp_path / "record" / "bench_here"
+    folder.mkdir(parents=True)
+    (folder / "bench.csv").write_text("measured,value,wanted,met\nstep,2 ms,-,yes\n")
+    (folder / "bench.md").write_text("| measured |\n| step | 2 ms |\n")
+    return folder
+
+
+def test_a_reading_with_a_number_that_its_record_has_not_ends_the_generation(bench: Path) -> None:
     (bench / "reading.md").write_text("# Here\n\n2<!-- step | value | 1 --> ms.\n")
     (page,) = (one for one in result_pages.pages(bench.parent) if one.address == "results/bench.md")
     assert "## Here { #bench_here }\n\n2 ms." in page.text
@@ -184,11 +190,7 @@ def test_a_reading_with_a_number_that_its_record_has_not_ends_the_generation(tmp
         result_pages.pages(bench.parent)
 
 
-def test_a_link_to_a_record_that_is_not_there_ends_the_generation(tmp_path: Path) -> None:
-    bench = tmp_path / "record" / "bench_here"
-    bench.mkdir(parents=True)
-    (bench / "bench.csv").write_text("measured,value,wanted,met\nstep,2 ms,-,yes\n")
-    (bench / "bench.md").write_text("| measured |\n| step | 2 ms |\n")
+def test_a_link_to_a_record_that_is_not_there_ends_the_generation(bench: Path) -> None:
     (bench / "reading.md").write_text("# Here\n\n[Before](../bench_her/reading.md).\n")
     with pytest.raises(ValueError, match=r"bench_here/reading.md links to bench_her, .* 'bench_here'"):
         result_pages.pages(bench.parent)
