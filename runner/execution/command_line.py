@@ -179,8 +179,7 @@ class ExperimentParser(OneSentenceParser):
         given = self.parse_intermixed_args(argv)
         if not given.words or "=" in given.words[0]:
             raise UserError(f"An experiment comes first: {self.prog} pt_table1 [key=value ...]; see --help.")
+        name, *overrides = given.words
         # What a launcher is told changes no run, and a command with an experiment's name launches none.
-        name, *overrides = (
-            word for word in given.words if not word.lstrip("+").startswith("hydra.launcher.")
-        )
+        overrides = [line for line in overrides if not line.lstrip("+").startswith("hydra.launcher.")]
         return name, with_config_dir(overrides, given.config_dir), given

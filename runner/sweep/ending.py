@@ -74,7 +74,7 @@ def swept(outcome: Outcome, status: int) -> int:
     interrupted = Interrupted(" and ".join(outcome.interrupted))
     if status != 1:
         raise interrupted
-    print(stopped(str(interrupted), interrupted.then), file=sys.stderr)
+    print(stopped(str(interrupted)), file=sys.stderr)
     return status
 
 

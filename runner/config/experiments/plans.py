@@ -120,8 +120,7 @@ def _check_values(which: str, of_rows: Sequence[str], lines: Sequence[str], *, p
     absent = [line for line in lines if meaning(line) not in set(map(meaning, of_rows))]
     if absent and not (pattern and len(absent) < len(lines)):
         allowed = listed({line.partition("=")[2] for line in of_rows})
-        own = " A row of your own needs a copy of the experiment's file." if "sampler=" in absent[0] else ""
-        raise UserError(f"{which} have no {_together(absent)}; allowed: {allowed}.{own}")
+        raise UserError(f"{which} have no {_together(absent)}; allowed: {allowed}.")
 
 
 def _together(lines: Sequence[str]) -> str:

@@ -64,6 +64,8 @@ def _parts(block: MetricBlock, best: str, console: Console) -> list[list[int]]:
 
     places = itertools.count()
     groups = [[next(places) for _ in group.heads] for group in block.groups]
+    if fits(everything := list(itertools.chain(*groups))):
+        return [everything]
     units = [unit for group in groups for unit in ([group] if fits(group) else [[each] for each in group])]
     parts: list[list[int]] = [[]]
     for unit in units:
