@@ -70,9 +70,9 @@ def test_time_left_is_that_of_done_runs(call: Call, tmp_path: Path) -> None:
     assert left([done]).seconds == 0
 
 
-def test_what_a_launcher_is_told_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_launcher_is_told_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sweep's overrides may be given to its status and table; those of nothing are refused as before."""
-    words = ["pt_table1", "scale=smoke", "sampler=exact_draws", "target=mog"]
+    words = ["pt_table1", "scale=smoke", "sampler=exact_draws", "target=mog", f"output_root={tmp_path}"]
     told = ["hydra.launcher.partition=x", "+hydra.launcher.qos=y", "++hydra.launcher.ray.b=2"]
     assert main(words) == 0
     counts, _, _ = capsys.readouterr().out.partition(" are left")  # what follows is a measured time
