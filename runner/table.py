@@ -63,20 +63,22 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
     results = gather(experiment, shape, jobs, Store(root))
+    of_all = list(overrides)
     if extend:
         from runner.report.recorded.extend import extended
+        from runner.report.recorded.merged_manifest import with_seeds
 
         results = extended(shape, results, overrides, RECORD / f"{experiment}_{scale}")
-        keep = True
+        keep, of_all = True, with_seeds(overrides, set().union(*results.measured_seeds().values()))
     if keep:
         from runner.report.recorded.record import check_recordable
 
-        check_recordable(experiment, scale, results, RECORD)
+        check_recordable(experiment, scale, results, RECORD, overrides)
     for said in unmeasured(experiment, shape, results):
         warn(said)
     shape = shape.restricted(results.columns, results.rows)
     summary = summarise(shape, results, published)
-    page = lay_out(shape, summary, results, budget_sentence(results), _command(experiment, overrides))
+    page = lay_out(shape, summary, results, budget_sentence(results), _command(experiment, of_all))
 
     folder = root / "tables" / experiment / scale
     others = "" if results.done else other_runs(experiment, scale, root)
@@ -88,7 +90,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
         return folder
     folder.mkdir(parents=True, exist_ok=True)
     earlier = begin_changes(folder)
-    files = [*write_table(folder, summary.records(shape), page), write_overrides(folder, overrides)]
+    files = [*write_table(folder, summary.records(shape), page), write_overrides(folder, of_all)]
     figures = write_figures(shape, results, folder)
     imported()  # a figure is a hundred thousand objects that are in use: the collector would find nothing
     write_digests(folder, [*files, *(path.name for path in figures)], earlier)

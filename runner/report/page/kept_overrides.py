@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from runner.config.experiments.override_meaning import meaning
+from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json, write_json
 
 FILE, KEY = "overrides.json", "overrides"
@@ -24,6 +26,18 @@ def choosing(overrides: Iterable[str]) -> list[str]:
 def besides_scale(overrides: Iterable[str]) -> list[str]:
     """Those of `choosing` that do not say the scale, which the name of a record's folder has."""
     return [line for line in choosing(overrides) if not line.startswith(SCALE)]
+
+
+def differing(then: Iterable[str], now: Iterable[str]) -> Iterator[str]:
+    """How the overrides of a record and those of a table that is to go there differ, in words."""
+    before, after = ({key_of(line): line for line in lines} for lines in (then, now))
+    for key in dict.fromkeys([*before, *after]):
+        if key not in after:
+            yield f"it has {before[key]}, which this table lacks"
+        elif key not in before:
+            yield f"this table has {after[key]}, which it lacks"
+        elif meaning(before[key]) != meaning(after[key]):
+            yield f"it has {before[key]}, and this table {after[key]}"
 
 
 def write_overrides(folder: Path, overrides: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from runner.execution.errors import UserError
 from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json
 from runner.report.budget import budget
-from runner.report.page.kept_overrides import besides_scale
+from runner.report.page.kept_overrides import besides_scale, differing
 from runner.report.recorded.agreement import check_agreement
 from runner.report.recorded.extendable import needs_all_runs
 from runner.report.recorded.extended_results import ExtendedResults
@@ -65,16 +65,10 @@ def _is_of_an_earlier_version(manifest: Mapping[str, Any]) -> bool:
 def _other_settings(manifest: Mapping[str, Any], results: Results, overrides: Sequence[str]) -> Iterator[str]:
     """Overrides besides the seeds, and settings of the task, that are not those of the record."""
     then, now = (
-        {key_of(line): line for line in lines if key_of(line) != SEED}
+        [line for line in lines if key_of(line) != SEED]
         for lines in (manifest["overrides"], besides_scale(overrides))
     )
-    for key in dict.fromkeys([*then, *now]):
-        if key not in now:
-            yield f"it has {then[key]}, which this table lacks"
-        elif key not in then:
-            yield f"this table has {now[key]}, which it lacks"
-        elif then[key] != now[key]:
-            yield f"it has {then[key]}, and this table {now[key]}"
+    yield from differing(then, now)
     given = budget(results.runs[0].config)
     for key, value in manifest["budget"].items():
         if given.get(key) != value:

@@ -1,11 +1,14 @@
-"""What a record has that the table which is to take its place lacks, such as the rows of the whole table."""
+"""What a record has that the table which is to take its place lacks: rows, columns, seeds or a protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
+from runner.config.experiments.changing_overrides import changing_overrides
 from runner.execution.errors import UserError
+from runner.files.atomic_files import read_json
+from runner.report.page.kept_overrides import SCALE, besides_scale, choosing, differing
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.report.runs.stored_results import Results
 
@@ -43,6 +46,36 @@ def check_nothing_lost(folder: Path, scale: str, results: Results) -> None:
             f"The record {folder} has {what}, which this table lacks: {adds}scale.name={scale}-PART records "
             f"a part of a table beside it; to replace the record, remove its {TABLE}."
         )
+
+
+def check_same_protocol(experiment: str, folder: Path, scale: str, overrides: Sequence[str]) -> None:
+    """Refuses the record of `overrides` where the one in `folder` is of runs that other overrides changed.
+
+    Those that only choose among the runs of the experiment are for `check_nothing_lost`.
+
+    Raises:
+        UserError: naming the first override that differs.
+    """
+    held = read_json(folder / "manifest.json") or {}
+    if not (folder / TABLE).exists() or "overrides" not in held:
+        return
+    at = [line for line in choosing(overrides) if line.startswith(SCALE)]
+    searched = [line for line in overrides if line.startswith("hydra.searchpath=")]
+    then, now = (
+        _changing(experiment, [*searched, *at], lines)
+        for lines in (held["overrides"], besides_scale(overrides))
+    )
+    for what in differing(then, now):
+        raise UserError(
+            f"The record {folder} is of other runs, {what}: scale.name={scale}-PART records this table "
+            f"beside it; to replace the record, remove its {TABLE}."
+        )
+
+
+def _changing(experiment: str, where: Sequence[str], overrides: Sequence[str]) -> list[str]:
+    """Those of `overrides` that change runs, as the budget of a scale does."""
+    budget = [line for line in overrides if line.startswith("scale.")]
+    return [*budget, *changing_overrides(experiment, [*where, *overrides])]
 
 
 def _more(held: Places, numbers: Mapping[tuple[str, str], int], new: Places) -> Iterator[str]:

@@ -27,22 +27,27 @@ def merged(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
         then: that of the record.
         now: that of the added runs alone; what it says of a page is said of both.
     """
-    seeds = sorted({*then["seeds"], *now["seeds"]})
-    others = [line for line in then["overrides"] if key_of(line) != SEED]
+    seeds = {*then["seeds"], *now["seeds"]}
     runs = {name: then["runs"][name] + now["runs"][name] for name in ("done", "expected")}
     costs = then["evaluations_per_chain"], now["evaluations_per_chain"]
     tunings = {**then.get(TUNINGS, {}), **now[TUNINGS]}
     sampling = then["seconds"]["sampling"] + now["seconds"]["sampling"]
     return {
         **now,
-        "overrides": [*others, f"{SEED}={','.join(map(str, seeds))}"],
+        "overrides": with_seeds(then["overrides"], seeds),
         "runs": {**runs, "by_status": {"done": runs["done"]}},
         "seconds": {"sampling": sampling, "tuning": sum(tunings.values())},
         TUNINGS: tunings,
         "evaluations_per_chain": {row: span(_ends(costs[0][row]) + _ends(costs[1][row])) for row in costs[1]},
-        "seeds": seeds,
+        "seeds": sorted(seeds),
         **{key: distinct([*then[key], *now[key]]) for key in OF_ATTEMPTS},
     }
+
+
+def with_seeds(overrides: Iterable[str], seeds: Iterable[int]) -> list[str]:
+    """`overrides` that choose these seeds, whatever they chose before."""
+    others = [line for line in overrides if key_of(line) != SEED]
+    return [*others, f"{SEED}={','.join(map(str, sorted(seeds)))}"]
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ from runner.files.atomic_files import read_json, write_json, write_text
 from runner.report.budget import budget, cost_of_runs
 from runner.report.page.kept_overrides import besides_scale
 from runner.report.recorded.extended_results import ExtendedResults
-from runner.report.recorded.lost import check_nothing_lost
+from runner.report.recorded.lost import check_nothing_lost, check_same_protocol
 from runner.report.recorded.merged_manifest import OF_ATTEMPTS, distinct, merged
 from runner.report.recorded.replaced import replaced, restored
 from runner.report.recorded.said import SAID, said_by
@@ -79,12 +79,14 @@ def recorded_overrides(folder: Path, given: Sequence[str]) -> list[str]:
     return [line for line in kept if key_of(line) not in keys]
 
 
-def check_recordable(experiment: str, scale: str, results: Results, root: Path) -> Path:
+def check_recordable(
+    experiment: str, scale: str, results: Results, root: Path, overrides: Sequence[str]
+) -> Path:
     """The folder below `root` in which `record` keeps `results`.
 
     Raises:
         UserError: if no run is done, so that there is nothing to record, the record that is there has what
-            `results` lack, or `scale` has an underscore.
+            `results` lack or is of runs that other overrides changed, or `scale` has an underscore.
     """
     if results.done == 0:
         raise UserError(f"Experiment {experiment} has no finished run at scale {scale}: nothing to record.")
@@ -96,6 +98,7 @@ def check_recordable(experiment: str, scale: str, results: Results, root: Path) 
     folder = root / f"{experiment}_{scale}"
     restored(folder)
     check_nothing_lost(folder, scale, results)
+    check_same_protocol(experiment, folder, scale, overrides)
     return folder
 
 
@@ -120,7 +123,7 @@ def record(
     Raises:
         UserError: as of `check_recordable`.
     """
-    folder = check_recordable(experiment, scale, results, root)
+    folder = check_recordable(experiment, scale, results, root, overrides)
     folder.parent.mkdir(parents=True, exist_ok=True)
     files = [path for path in rendered if path.suffix in RECORDED]
     with replaced(folder) as new:  # what is cut short leaves the record as it is

@@ -13,6 +13,7 @@ import pytest
 from runner import table
 from runner.config.sources.edited_files import forget_files
 from runner.files.atomic_files import read_json, write_json
+from runner.report.page.kept_overrides import kept_overrides
 from runner.report.recorded.merged_manifest import merged
 from runner.report.recorded.said import SAID
 from runner.store.folder_digests import DIGESTS, FILES, damaged_files, write_digests
@@ -111,6 +112,8 @@ def test_what_was_extended_is_rendered_anew_and_extended_again(command: Command)
         assert command(*words, "output_root=all") == 0
     before = content(RECORD)
     assert (read_json(RECORD / "manifest.json") or {})["overrides"] == ["seed=0,1,2,3,4"]
+    kept = kept_overrides(Path("all", "tables", "grown", "smoke"))
+    assert kept == ["scale=smoke", "seed=0,1,2,3,4"], "the report reads which runs the table is of"
     assert command("output_root=gone", "--redraw") == 0
     assert content(RECORD) == before
 

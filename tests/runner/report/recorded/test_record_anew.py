@@ -42,6 +42,9 @@ table:
 """
 OTHER = EXPERIMENT.splitlines()[-1]
 
+SWEEP = ("-m", "+experiment=again", "scale=smoke")
+RECORD = Path("outputs") / "record" / "again_smoke"
+
 Command = Callable[..., int]
 
 
@@ -51,7 +54,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("again")
     (folder / "conf" / "experiment").mkdir(parents=True)
     (folder / "conf" / "experiment" / "again.yaml").write_text(EXPERIMENT)
-    finished(folder / "scratch", "-m", "+experiment=again", "scale=smoke", f"--config-dir={folder / 'conf'}")
+    finished(folder / "scratch", *SWEEP, f"--config-dir={folder / 'conf'}")
     return folder
 
 
@@ -62,9 +65,6 @@ def command(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Comm
     monkeypatch.chdir(tmp_path)
     words = ["scale=smoke", f"hydra.searchpath=[file://{tmp_path / 'conf'}]", "output_root=scratch"]
     return lambda *more: table.main(["again", *words, *more])
-
-
-RECORD = Path("outputs") / "record" / "again_smoke"
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,33 @@ def test_a_part_does_not_take_the_place_of_the_whole_table(
     (RECORD / "table.csv").unlink()
     assert command(*words, "--record") == 0
     assert (RECORD / "reading.md").read_text() == "Read."
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ([], ["task.chains=5"], "this table has task.chains=5, which it lacks"),
+        (["task.chains=5"], [], "it has task.chains=5, which this table lacks"),
+        (["task.chains=5"], ["task.chains=6"], "it has task.chains=5, and this table task.chains=6"),
+    ],
+)
+def test_a_table_of_changed_runs_does_not_take_the_place_of_another(
+    before: list[str], after: list[str], said: str, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has the same rows, columns and seeds, and other numbers."""
+    few = ("sampler=dmala", "seed=0", "target.components=2")
+    for words in {*before, *after}:
+        finished(Path("scratch"), *SWEEP, *few, words, f"--config-dir={Path.cwd() / 'conf'}")
+    assert command(*few, *before, "--record") == 0
+    kept = content(RECORD)
+    capsys.readouterr()
+    assert command(*few, *after, "--record") == 2
+    assert (
+        f"The record {RECORD} is of other runs, {said}: scale.name=smoke-PART records"
+        in capsys.readouterr().err
+    )
+    assert content(RECORD) == kept
+    assert command(*few, *before, "--record") == 0
 
 
 def test_a_part_is_rendered_anew_as_the_part_that_it_is(command: Command) -> None:
