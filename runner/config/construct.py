@@ -13,9 +13,9 @@ from typing import Any
 from runner.config.kinds import (
     PROJECT,
     Kinds,
+    as_annotated,
     check_helper,
     check_kind,
-    check_number,
     check_value,
     kinds_in,
     parameter_hints,
@@ -121,14 +121,14 @@ def _planned(node: Mapping[str, Any], key: str, cls: Any, via: Via) -> Callable[
     hints = parameter_hints(cls, build)
     given = {str(name): value for name, value in node.items() if name not in RESERVED}
     nested: dict[str, Callable[[], Any]] = {}
-    for name, value in given.items():
+    for name, value in list(given.items()):
         inside, kinds = f"{key}.{name}", kinds_in(hints.get(name))
         if isinstance(value, Mapping) and "_target_" in value:
             nested[name] = _planned(value, inside, class_at(value, inside, kinds, path), via)
         else:
             check_value(value, hints.get(name), inside)
             if not path.startswith(PROJECT):  # ours say more exactly what they take
-                check_number(value, hints.get(name), inside)
+                given[name] = as_annotated(value, hints.get(name), inside)
     check_arguments(build, given, key, path, 0)
     return lambda: _built(node, key, build, given | {name: make() for name, make in nested.items()})
 

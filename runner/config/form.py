@@ -7,13 +7,17 @@ reference leads somewhere.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import GrammarParseError, InterpolationResolutionError, OmegaConfBaseException
 
+import conf
+from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError, listed
 
 GROUPS = (
@@ -29,6 +33,9 @@ GROUPS = (
     "tuning",
 )
 """Keys that hold keys."""
+
+NAMED = ("target", "sampler", "task")
+"""Those by whose names tables tell runs apart."""
 
 TEXTS = {"output_root": False, "data.root": True, "experiment": True, "model": True}
 """Keys that hold text, and whether they may be null."""
@@ -98,9 +105,33 @@ def check_form(config: DictConfig, *, resolve: bool = False) -> None:
         name = found[key].get("name")
         if name is not None and (not isinstance(name, str) or not name or not name.isprintable()):
             raise UserError(f"{key}.name must be text on one line, {name!r} was given.")
+    for key in NAMED:
+        check_own_name(found[key], key)
     seeds = found["scale"].get("seeds")
     if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MOST_SEEDS:
         raise UserError(f"scale.seeds must be a whole number from 1 to {MOST_SEEDS:,}, {seeds!r} was given.")
+
+
+def check_own_name(part: Mapping[Any, Any], key: str) -> None:
+    """Refuses a class of a user's own by the name of one of ours: tables would take both for the same.
+
+    A tempered sampler is called by its kernel, which is looked at before it is tempered.
+
+    Raises:
+        UserError: naming the key, the name and the class.
+    """
+    path, name = part.get("_target_"), part.get("name")
+    own = isinstance(path, str) and not path.startswith(PROJECT) and "kernel" not in part
+    if own and name in _names_of_ours(key):
+        raise UserError(
+            f"{key}.name={name} is the name of a {key} of this project, and {path} is another class: give "
+            f"it a name of its own, such as {str(path).rsplit('.', 1)[-1]}."
+        )
+
+
+@functools.cache
+def _names_of_ours(group: str) -> frozenset[str]:
+    return frozenset(path.stem for path in (Path(conf.__path__[0]) / group).glob("*.yaml"))
 
 
 def _check_sweep(config: DictConfig) -> None:

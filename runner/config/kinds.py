@@ -114,25 +114,29 @@ def check_value(value: Any, annotation: Any, key: str) -> None:
     )
 
 
-def check_number(value: Any, annotation: Any, key: str) -> None:
-    """Refuses a plain value where the annotation asks for a number and allows no other class of values.
+def as_annotated(value: Any, annotation: Any, key: str) -> Any:
+    """A plain value as the annotation asks for it: a float for 1 where it says float, an int for 2.0 at int.
 
-    Code of a user's may compare it without looking at it first. A null is left to the class, whose default
-    it may be.
+    Code of a user's may compare it without looking at it first, and any text is true. A null is left to the
+    class, whose default it may be.
 
     Raises:
-        UserError: naming the key and the value.
+        UserError: naming the key and the value, where the annotation allows numbers alone, or truth values
+            alone, and the value is none.
     """
     parts = typing.get_args(annotation) if typing.get_origin(annotation) in UNIONS else (annotation,)
     words = [
         word for part in parts if typing.get_origin(part) is typing.Literal for word in typing.get_args(part)
     ]
     numbers = [part for part in parts if part in (int, float)]
+    if bool in parts and {bool, type(None)}.issuperset(parts) and not isinstance(value, bool | None):
+        null = "null, " * (type(None) in parts)
+        raise UserError(f"{key} must be {null}true or false, {value!r} was given.")
     if not numbers or any(map(_takes_others, parts)) or value is None or value in words:
-        return
+        return value
     whole = float not in numbers
     if _is_number(value) and (not whole or isinstance(value, int) or value.is_integer()):
-        return
+        return int(value) if whole else float(value) if int not in numbers else value
     allowed = ["null"] * (type(None) in parts) + [f"a {'whole ' * whole}number", *map(repr, words)]
     raise UserError(f"{key} must be {' or '.join(allowed)}, {value!r} was given.")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from runner.config.form import check_own_name
 from runner.execution.errors import UserError
 
 GROUP = "tempering"
@@ -38,6 +39,7 @@ def folded(config: DictConfig) -> DictConfig:
     if not isinstance(tempering, dict) or not isinstance(sampler, dict):
         return config
     if "_target_" in tempering:
+        check_own_name(sampler, "sampler")
         sampler = _tempered(sampler, tempering)
     sampler = without_leftovers(sampler)
     if "ladder" in sampler and sampler.get("hottest") == 0:  # no part of the ids that runs had before it

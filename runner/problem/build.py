@@ -20,7 +20,7 @@ from runner.config.construct_sampler import construct_sampler
 from runner.config.data.known_files import verifies
 from runner.config.data.tabular import notes, target_name, with_rows
 from runner.config.key_group import node
-from runner.config.kinds import check_number, parameter_hints
+from runner.config.kinds import as_annotated, parameter_hints
 from runner.config.values import threads
 from runner.execution.compiling.choice import compiles
 from runner.execution.devices import floating_point, present_device
@@ -238,7 +238,7 @@ def _metric(options: Any, name: str, context: Context) -> Any:
     check_arguments(cls, given, key, str(options["_target_"]), 1)
     for argument, hint in parameter_hints(cls, cls).items():
         if argument in given and not is_ours(cls):
-            check_number(given[argument], hint, f"{key}.{argument}")
+            given[argument] = as_annotated(given[argument], hint, f"{key}.{argument}")
     try:
         return cls(context, **given)
     except (UnsupportedMetric, UserError):

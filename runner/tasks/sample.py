@@ -18,6 +18,7 @@ from runner.execution.live import Point, say_recorded
 from runner.execution.stopwatch import Stopwatch
 from runner.files.checkpoint import UnusableCheckpointError, from_plain, of_the_moment, to_plain
 from runner.problem.build import Problem, beta, label
+from runner.problem.last_states import is_own, misplaced_seeds
 from runner.store.arrays.pictures import Pictures, suite_pictures
 from runner.tasks.runs import SeedError
 from runner.tasks.stream_seeds import stream_seeds
@@ -57,6 +58,14 @@ class NotANumberError(SeedError, DivergenceError):
         if auxiliary is not None:
             said = f"The auxiliary variable {auxiliary} of the chains on {target} became NaN or infinite"
         super().__init__(f"{said} by step {step} (seed {', '.join(map(str, seeds))}){hint}.", seeds)
+
+
+class MisplacedError(SeedError):
+    """Chains of some seeds ended at no states of the space, or with log densities that are not theirs."""
+
+    def __init__(self, wrong: Mapping[int, str]) -> None:
+        seed, what = next(iter(wrong.items()))
+        super().__init__(f"{what}; this was found in the last states of seed {seed}.", list(wrong))
 
 
 @dataclass
@@ -112,6 +121,7 @@ class Sampling:
 
         Raises:
             NotANumberError: if chains met NaN.
+            MisplacedError: where the last states are not what they should be.
         """
         self.walk()
         target = str(self.problem.config.target._target_)
@@ -122,6 +132,10 @@ class Sampling:
             own = of_chains(values, self.state.log_prob.shape)
             if own and (bad := self._seeds_where(~values.isfinite())):
                 raise NotANumberError(target, self.step, bad, name)
+        if self.done and (
+            wrong := misplaced_seeds(self.problem.config, self.problem.target, self.state, self.seeds)
+        ):
+            raise MisplacedError(wrong)
         # Chains may have begun far from where they draw.
         if not self.warned and self.step > self.problem.settings.burn_in:
             if coarse := coarse_density(self.state.log_prob):
@@ -133,6 +147,8 @@ class Sampling:
         # Chains that take every move may have been carried off by their own step.
         if not self.problem.kernel.exact and isinstance(self.problem.target.space, Real):
             return ", or the step size of the unadjusted sampler is too large"
+        if bool(self.state.log_prob.isfinite().all()) and is_own(self.problem.config, "sampler"):
+            return ", or the sampler gave NaN as Info.acceptance"
         return zero_density_hint(self.problem.target, self.state.log_prob)
 
     @torch.no_grad()

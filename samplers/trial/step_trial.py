@@ -64,6 +64,7 @@ def try_step(kernel: Kernel, target: Target, theta: Tensor, beta: Tensor) -> Non
     _check(f"{name}.step", "the state's log_prob", after.log_prob, batch)
     for what in ("acceptance", "jump"):
         _check(f"{name}.step", f"Info.{what}", getattr(info, what), batch[len(kernel.axes) :])
+    _check_acceptance(name, info.acceptance)
     _check_evaluations(name, info.evaluations)
     for what, value in before.items():
         if not torch.allclose(value, getattr(state, what), 0.0, 0.0, equal_nan=True):
@@ -133,6 +134,18 @@ def _check_seeds(
             )
 
 
+def _check_acceptance(name: str, value: Tensor) -> None:
+    """Whether these are probabilities; a NaN may be the target's, at the state that is proposed."""
+    if not value.is_floating_point():
+        raise ValueError(f"{name}.step must give Info.acceptance as floats, not {value.dtype}")
+    outside = (value < 0.0) | (value > 1.0 + ROUNDING)
+    if bool(outside.any()):
+        raise ValueError(
+            f"{name}.step must give Info.acceptance as probabilities from 0 to 1, it gave "
+            f"{float(value[outside][0]):.6g}"
+        )
+
+
 def _check_evaluations(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(
@@ -181,19 +194,30 @@ def _alike(one: Tensor, other: Tensor | None) -> bool:
 
 def _check_place(name: str, target: Target, after: State) -> None:
     """Whether the new state lies in the space, and its log density and gradient are those of its theta."""
-    space = target.space
-    if isinstance(space, Discrete) and (first := space.outsider(after.theta)):
-        raise ValueError(f"{name}.step must stay in the space {space}, it went to {first}")
-    own = target.log_prob(after.theta)
-    off = (after.log_prob - own).abs() > ROUNDING * (1.0 + own.abs())
-    if bool((off & own.isfinite()).any()):
-        cached, found = (float(value[off][0]) for value in (after.log_prob, own))
-        raise ValueError(
-            f"{name}.step must give the log density of its new theta as the state's log_prob, it gave "
-            f"{cached:.6g} where the target has {found:.6g}"
-        )
+    if what := misplaced(target, after.theta, after.log_prob, target.log_prob(after.theta)):
+        raise ValueError(f"{name}.step {what}")
     if after.grad is not None:
         _check_gradient(name, target, after.theta, after.grad)
+
+
+def misplaced(target: Target, theta: Tensor, cached: Tensor, own: Tensor) -> str:
+    """How the states that a sampler gave are wrong, as the end of a sentence; empty where they are not.
+
+    Args:
+        cached: the log densities in the state, ``(*batch)``.
+        own: those that the target has at `theta`, ``(*batch)``; only finite ones are compared.
+    """
+    space = target.space
+    if isinstance(space, Discrete) and (first := space.outsider(theta)):
+        return f"must stay in the space {space}, it went to {first}"
+    off = ((cached - own).abs() > ROUNDING * (1.0 + own.abs())) & own.isfinite()
+    if not bool(off.any()):
+        return ""
+    kept, found = (float(value[off][0]) for value in (cached, own))
+    return (
+        f"must give the log density of its new theta as the state's log_prob, it gave {kept:.6g} where the "
+        f"target has {found:.6g}"
+    )
 
 
 def _check_gradient(name: str, target: Target, theta: Tensor, given: Tensor) -> None:

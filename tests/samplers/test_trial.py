@@ -70,6 +70,14 @@ def in_place(state: State, info: Info) -> tuple[State, Info]:
 
 
 CASES |= {
+    "Info.acceptance as floats, not torch.bool": lambda state, info: (
+        state,
+        replace(info, acceptance=info.acceptance > 0.5),
+    ),
+    "Info.acceptance as probabilities from 0 to 1, it gave 1.5": lambda state, info: (
+        state,
+        replace(info, acceptance=info.acceptance.fill_(1.5)),
+    ),
     r"Info.evaluations as a whole number of at least 0, not -3": lambda state, info: (
         state,
         replace(info, evaluations=-3),

@@ -112,6 +112,22 @@ class Helped(Kernel):
 HERE = "tests.runner.config.test_kinds"
 
 
+class Plain(Bernoulli4):
+    def __init__(self, rate: float = 1.0, size: int = 3, lazy: bool = False, either: int | float = 1) -> None:
+        super().__init__()
+        self.given = {"rate": rate, "size": size, "lazy": lazy, "either": either}
+
+
+def test_numbers_are_of_the_class_that_the_annotation_names() -> None:
+    """Division of a whole number and a mean of whole numbers are others, under the same identity."""
+    node = {"_target_": f"{HERE}.Plain", "rate": 2, "size": 4.0, "lazy": True, "either": 3}
+    found = construct(node, "target", (Target,))
+    assert repr(found.given) == "{'rate': 2.0, 'size': 4, 'lazy': True, 'either': 3}"
+    for value in ("no", 1, "yes"):
+        with pytest.raises(UserError, match=rf"target\.lazy must be true or false, {value!r} was given"):
+            construct({**node, "lazy": value}, "target", (Target,))
+
+
 def test_a_function_that_says_what_it_returns_is_a_factory() -> None:
     assert isinstance(construct({"_target_": f"{HERE}.bits"}, "target", (Target,)), Bernoulli4)
     with pytest.raises(UserError, match=r"unsaid is no targets\.target\.Target"):

@@ -1,0 +1,56 @@
+"""Where the chains of a run ended: a sampler of a user's own may leave the space, or go wrong, late.
+
+Its step is tried before a run, from states at which chains begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from omegaconf import DictConfig, OmegaConf
+
+from runner.config.kinds import PROJECT
+from samplers.kernel import State
+from samplers.trial.step_trial import misplaced
+from targets.target import Target
+
+
+@torch.no_grad()
+def misplaced_seeds(config: DictConfig, target: Target, state: State, seeds: Sequence[int]) -> dict[int, str]:
+    """What is wrong with the last states of each seed, by seed, of a run with a sampler of a user's own.
+
+    It takes an evaluation of the target, which no run counts; code of ours is proved exact by its tests.
+
+    Args:
+        state: batch ``(*axes, seeds, chains)``.
+    """
+    if not is_own(config, "sampler"):
+        return {}
+    axis = state.log_prob.dim() - 2
+    own = target.log_prob(state.theta)
+    found = dict[int, str]()
+    for place, seed in enumerate(seeds):
+        of_seed = (x.narrow(axis, place, 1) for x in (state.theta, state.log_prob, own))
+        if what := misplaced(target, *of_seed):
+            found[seed] = f"{_path(config)}.step {what}"
+    return found
+
+
+def _path(config: DictConfig) -> str:
+    """The sampler's class; of a tempered one, that of its kernel."""
+    kernel = config.sampler.get("kernel")
+    return str((kernel if OmegaConf.is_dict(kernel) else config.sampler).get("_target_"))
+
+
+def is_own(config: DictConfig, key: str) -> bool:
+    """Whether a class in the group `key` of the configuration is none of this project's."""
+    return _has_own(OmegaConf.to_container(config[key]))
+
+
+def _has_own(node: Any) -> bool:
+    if not isinstance(node, Mapping):
+        return False
+    path = node.get("_target_")
+    return (isinstance(path, str) and not path.startswith(PROJECT)) or any(map(_has_own, node.values()))
