@@ -25,6 +25,7 @@ from samplers.trial.step_trial import try_step
 from targets.randomness import Streams
 from targets.target import Target
 from targets.trial.claims import try_claims
+from targets.trial.failures import failure
 from targets.trial.pairwise_terms import try_pairwise_terms
 from targets.trial.probabilities_trial import try_probabilities
 from targets.trial.target_trial import try_modes, try_target
@@ -192,11 +193,9 @@ def check_target(problem: Problem) -> None:
         theta = small.start((), [0])
     except UserError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = "sampled exactly, for task.start=exact" if problem.settings.start == "exact" else "evaluated"
-        raise UserError(
-            f"The target {name} cannot be {what}: {type(error).__name__}: {one_sentence(error)}"
-        ) from error
+        raise UserError(f"The target {name} cannot be {what}: {failure(error)}.") from error
     if theta.shape != (1, 2, *target.space.event_shape):
         raise UserError(
             f"The target {name} gave initial states of shape {tuple(theta.shape)}, "

@@ -91,15 +91,15 @@ def _called(what: str, function: Callable[..., Any], *arguments: object) -> Any:
     """What `function` gives for `arguments`.
 
     Raises:
-        ValueError: where it fails with another error or draws from a global generator.
+        ValueError: where it fails with another error, ends the process or draws from a global generator.
     """
     with without_global_numbers(what, OF_GENERATOR):
         try:
             return function(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if is_refusal(error):
                 raise
-            raise ValueError(f"{what} fails with {failure(error)}") from error
+            raise ValueError(f"{what} fails: {failure(error)}") from error
 
 
 def _check(

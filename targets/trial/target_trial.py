@@ -108,14 +108,15 @@ def _check_place(name: str, space: Space, theta: Tensor) -> None:
 def _evaluated(name: str, target: Target, theta: Tensor) -> Any:
     try:
         return target.log_prob(theta)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"The target {name} cannot be evaluated: {failure(error)}.") from error
 
 
 def _try_batches(name: str, target: Target, theta: Tensor, log_prob: Tensor) -> None:
-    """Evaluates the first state by itself, with one batch axis, and all with one axis more."""
-    first = theta.reshape(-1, *target.space.event_shape)[:1]
-    for states, among in ((first, log_prob.flatten()[:1]), (theta.unsqueeze(0), log_prob.unsqueeze(0))):
+    """Evaluates the first state by itself, all with one batch axis, and all with one axis more."""
+    flat, densities = theta.reshape(-1, *target.space.event_shape), log_prob.flatten()
+    batches = (flat[:1], densities[:1]), (flat, densities), (theta.unsqueeze(0), log_prob.unsqueeze(0))
+    for states, among in batches:
         found = _evaluated(name, target, states)
         if not isinstance(found, Tensor) or found.shape != among.shape:
             got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else described(found)

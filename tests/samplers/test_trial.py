@@ -96,9 +96,9 @@ CASES |= {
     ),
     "must give the same State.aux, only step gives position": with_a_chain_added,
     "must not change the state that it is given, it changed its theta": in_place,
-    "fails with TypeError: nothing to add .test_trial.py, line": lambda state, info: nothing(),
-    "fails with ValueError: too many values .*test_trial.py, line": lambda state, info: unpacked(info),
-    "fails with ValueError: 'x' is not .*_Side .*test_trial.py, line": lambda state, info: _Side("x"),
+    "fails: TypeError: nothing to add .test_trial.py, line": lambda state, info: nothing(),
+    "fails: ValueError: too many values .*test_trial.py, line": lambda state, info: unpacked(info),
+    "fails: ValueError: 'x' is not .*_Side .*test_trial.py, line": lambda state, info: _Side("x"),
     "draws from NumPy's global generator": lambda state, info: (np.random.rand(), (state, info))[1],
     "draws from Python's global generator": lambda state, info: (random.random(), (state, info))[1],
 }
@@ -134,7 +134,7 @@ def test_what_a_step_must_not_do(said: str, monkeypatch: pytest.MonkeyPatch) -> 
             r"log_prob .*, not shape \(1, 2, 1\)",
         ),
         (lambda state: (torch.rand(1), state)[1], "draws from torch's global generator"),
-        (lambda state: nothing(), "fails with TypeError: nothing to add"),
+        (lambda state: nothing(), "fails: TypeError: nothing to add"),
     ],
 )
 def test_what_init_must_not_do(given: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:

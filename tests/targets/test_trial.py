@@ -149,6 +149,11 @@ STATES = torch.tensor([[[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]])
             "the same log density whatever others .* gave 1 and 0",
         ),
         (
+            # One seed is tried, so that a mean over seeds changes nothing there.
+            lambda theta: (theta - theta.mean(0)).square().sum(-1) - theta.sum(-1),
+            r"the same log density whatever others .* it gave -2 and -1\.5",
+        ),
+        (
             lambda theta: theta.sum(-1).reshape(1, -1),
             r"whatever the batch axes; for states of shape \(1, 3\)",
         ),

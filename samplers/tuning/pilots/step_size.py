@@ -142,7 +142,7 @@ def _tried(
                 raise
             raise ValueError(
                 f"a step of {type(kernel).__name__} with a tensor of {kernel.step_name}s, one for each of "
-                f"{len(candidates)} candidates, fails with {failure(error)}"
+                f"{len(candidates)} candidates, fails: {failure(error)}"
             ) from error
         values["evaluations"] += info.evaluations
         counted = values["steps"] + 1 - burn_in

@@ -120,7 +120,7 @@ NUMBERS = [
     ),
     (f"{RATED} +sampler.rate=true", "sampler.rate must be a number, True was given."),
     (f"{RATED} +sampler.rate=auto", "sampler.rate must be a number, 'auto' was given."),
-    (f"{RATED} +sampler.rate=2", "sampler.rate must lie between 0 and 1, 2 was given."),
+    (f"{RATED} +sampler.rate=2", "sampler.rate must lie between 0 and 1, 2.0 was given."),
     (f"{RATED} +sampler.times=two", "sampler.times must be null or a whole number, 'two' was given."),
     (
         "target=bernoulli4 sampler._target_=own_code.Forgets +sampler.step_size=big",

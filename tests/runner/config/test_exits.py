@@ -14,6 +14,7 @@ AT_IMPORT = "import sys\nsys.exit(3)\n"
 
 IN_CALLS = """
 import sys
+from samplers import Gibbs
 from targets.synthetic.bernoulli4 import Bernoulli4
 
 
@@ -25,6 +26,16 @@ class Built(Bernoulli4):
 class First(Bernoulli4):
     def log_prob(self, theta):
         sys.exit(3)
+
+
+class Starts(Bernoulli4):
+    def initial(self, shape, generator):
+        sys.exit(0)
+
+
+class Step(Gibbs):
+    def step(self, *arguments):
+        sys.exit(0)
 
 
 class Later(Bernoulli4):
@@ -66,11 +77,21 @@ REFUSED = [
     (
         "target._target_=exits_in_calls.Built sampler=gibbs",
         "target: exits_in_calls.Built cannot be built: its code calls sys.exit('no licence') "
-        "(exits_in_calls.py, line 8).",
+        "(exits_in_calls.py, line 9).",
     ),
     (
         "target._target_=exits_in_calls.First sampler=gibbs",
-        "Code that the command calls ended it by sys.exit(3); HYDRA_FULL_ERROR=1 shows where.",
+        "The target exits_in_calls.First cannot be evaluated: its code calls sys.exit(3) "
+        "(exits_in_calls.py, line 14).",
+    ),
+    (
+        "target._target_=exits_in_calls.Starts sampler=gibbs",
+        "The target exits_in_calls.Starts cannot be evaluated: its code calls sys.exit(0) "
+        "(exits_in_calls.py, line 19).",
+    ),
+    (
+        "target=bernoulli4 sampler._target_=exits_in_calls.Step",
+        "sampler: Step.step fails: its code calls sys.exit(0) (exits_in_calls.py, line 24).",
     ),
 ]
 

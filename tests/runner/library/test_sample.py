@@ -273,9 +273,7 @@ class ByNumbers(DMALA):
 
 
 def test_a_kernel_that_cannot_take_a_step_size_for_each_candidate_is_told() -> None:
-    said = (
-        r"a step of ByNumbers with a tensor of step_sizes, one for each of \d+ candidates, fails with Runtime"
-    )
+    said = r"a step of ByNumbers with a tensor of step_sizes, one for each of \d+ candidates, fails: Runtime"
     with pytest.raises(ValueError, match=said):
         runner.sample("bernoulli4", configured(ByNumbers), steps=20)
 

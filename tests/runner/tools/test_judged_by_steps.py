@@ -225,7 +225,7 @@ def test_a_refusal_is_told_from_a_crash(command: Command) -> None:
     found = {row["space"]: (row["found"], row["crash"], row["left_out"]) for row in rows}
     assert found["ordinal 5^2"] == ("CRASHED", "ValueError: cannot reshape", "")
     assert found["categorical 3^2"][::2] == ("CRASHED", "")
-    assert found["categorical 3^2"][1].startswith("ValueError: Clumsy.step fails with KeyError: 'levels' (")
+    assert found["categorical 3^2"][1].startswith("ValueError: Clumsy.step fails: KeyError: 'levels' (")
     assert found["binary 2^3"] == ("exact", "", "")
     assert "Crashed on ordinal 5^2 (ValueError: cannot reshape): Clumsy." in said
     assert "Crashed: Clumsy." in said
