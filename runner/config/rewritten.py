@@ -51,6 +51,17 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
     return written
 
 
+def as_given(lines: Sequence[str]) -> list[str]:
+    """`lines` without what `with_own_classes` has added, which adds it again where they are repeated."""
+    paths = dict(line.lstrip("+").split("=", 1) for line in lines if "._target_=" in line)
+    names = {
+        f"{key.removesuffix('_target_')}name={quoted(path.rsplit('.', 1)[-1])}" for key, path in paths.items()
+    }
+    removed = {f"{line.removeprefix('~')}=0" for line in lines if line.startswith("~")}
+    added = {f"++{line}" for line in names | removed}
+    return [line for line in lines if not line.startswith("~") and line not in added]
+
+
 EXPONENT = re.compile(r"(\+{0,2}[^=]+)=(\d+\.0|\d+(?:\.\d+)?[eE]\+?\d+)")
 """``task.steps=1e4``, which Hydra reads as a number that is not whole, and writes in a sweep as 10000.0."""
 

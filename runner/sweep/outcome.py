@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from runner.config.rewritten import as_given
 from runner.execution.errors import DivergenceError, UserError, counted, one_sentence
 from runner.files.atomic_files import read_json
 
@@ -50,7 +51,7 @@ class Failure:
         repeat: Sequence[int] = (),
     ) -> Failure:
         """The failure that `error` was, for the runs of some seeds; `repeat`: which seeds repeat them."""
-        lines = traceback.format_exception(error)
+        lines, overrides = traceback.format_exception(error), as_given(overrides)
         tail = [line for part in lines for line in part.rstrip().splitlines()][-12:]
         if isinstance(error, UserError):
             tail = [one_sentence(error)]
@@ -156,7 +157,8 @@ def failures_in_words(failures: Iterable[Failure]) -> str:
     blocks = []
     for failure in failures:
         seeds = ", ".join(map(str, failure.runs))
-        lines = [f"failed: {' '.join(failure.overrides)} (seeds {seeds})"]
+        of = f"seed{'s' * (len(failure.runs) > 1)} {seeds}"
+        lines = [f"failed: {' '.join(failure.overrides)} ({of})"]
         lines += [f"    {line}" for line in failure.tail[-3:]]
         blocks.append("\n".join([*lines, f"  repeat: {failure.command}"]))
     return "\n".join(blocks)

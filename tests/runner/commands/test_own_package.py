@@ -13,7 +13,7 @@ import pytest
 
 from runner import status, table
 from runner.config.overrides import Names
-from runner.config.rewritten import with_own_classes
+from runner.config.rewritten import as_given, with_own_classes
 from tests.support.commands import Call
 
 ROOT = Path(__file__).parents[3]
@@ -249,3 +249,21 @@ def test_the_rewriting_is_idempotent() -> None:
         *("~target.components", "~target.energy"),
     ]
     assert with_own_classes(once, names) == once
+
+
+def test_what_it_adds_is_not_shown() -> None:
+    """The command that repeats a failed run was three times as long."""
+    names = Names([])
+    given = [
+        "target=mog",
+        "target._target_=a.B",
+        "++target.d=3",
+        "sampler._target_=a.Nan",
+        "+sampler.rate=0.5",
+    ]
+    once = with_own_classes(given, names)
+    assert '++sampler.name="Nan"' in once
+    assert as_given(once) == [line.replace("+sampler", "++sampler") for line in given]
+    assert with_own_classes(as_given(once), names) == once
+    mine = [*given, "sampler.name=mine"]
+    assert "sampler.name=mine" in [line.lstrip("+") for line in as_given(with_own_classes(mine, names))]
