@@ -83,8 +83,8 @@ def _warn_of_one_run(request: Request) -> None:
 
     if (name := table_not_run(parse(request.plans[0].overrides), request.names)) is not None:
         warn(
-            f"`+{EXPERIMENT}={name}` without -m is one run with the default target and sampler; "
-            "-m runs the table."
+            f"`+{EXPERIMENT}={name}` without -m is one run with the default target and sampler, and none of "
+            "the experiment's; -m runs the table."
         )
 
 

@@ -76,7 +76,8 @@ def transition_matrix(
             return forward.exp()
         matrix.fill_diagonal_(0.0)
         return matrix + torch.diag(1.0 - matrix.sum(-1))
-    raise NotEnumerableError(f"{type(kernel).__name__} gives no transition probabilities to enumerate")
+    lacks = "gives no transition probabilities to enumerate, neither by a proposal nor by log_transition"
+    raise NotEnumerableError(f"{type(kernel).__name__} {lacks}")
 
 
 def _pairs(start: State, size: int) -> tuple[State, State]:

@@ -19,7 +19,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import GrammarParseError, OmegaConfBaseException
+from omegaconf.errors import ConfigAttributeError, GrammarParseError, OmegaConfBaseException
 
 from runner.config.choices import LABEL, check_nesting, glob, sort
 from runner.config.form import unresolved
@@ -27,7 +27,7 @@ from runner.config.sources import searched_files
 from runner.config.sources.choice_cache import kept
 from runner.config.sources.edited_files import forget_files, until_edited
 from runner.config.tempering import folded
-from runner.execution.errors import UserError, one_sentence
+from runner.execution.errors import UserError, nearest, one_sentence
 
 OF_A_COMMAND = ("retries", "fail_fast", "clean", "gpus", "seeds_per_job")
 """Keys of `sweep` that say how a command goes on; the others are an experiment's."""
@@ -126,7 +126,11 @@ def error_in_words(error: BaseException) -> str:
     parts = [
         str(each).strip().splitlines()[0] for each in (error, error.__cause__) if each and str(each).strip()
     ]
-    return ": ".join(dict.fromkeys(part.rstrip(".:") for part in parts)) + "."
+    said = ": ".join(dict.fromkeys(part.rstrip(".:") for part in parts))
+    unknown = error.__cause__
+    if isinstance(unknown, ConfigAttributeError) and isinstance(unknown.parent_node, DictConfig):
+        return said + (nearest(str(unknown.key), list(map(str, unknown.parent_node))) or ".")
+    return f"{said}."
 
 
 def compose(overrides: Sequence[str]) -> DictConfig:

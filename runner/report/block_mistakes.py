@@ -11,6 +11,7 @@ from enum import Enum
 from itertools import chain
 from typing import Any
 
+from runner.config.experiments.sweep_block import QUOTED_TEXT
 from runner.execution.errors import listed, nearest, not_allowed
 
 Found = Iterator[str]
@@ -26,7 +27,7 @@ LEAVES: dict[type, tuple[str, Callable[[Any], bool]]] = {
             and abs(value) <= sys.float_info.max
         ),
     ),
-    str: ("a text", lambda value: not isinstance(value, Mapping | list)),
+    str: ("a text", lambda value: not isinstance(value, Mapping | list | bool)),
 }
 """What a plain value must be, by its type in the schema; a text may be written as a number."""
 
@@ -69,6 +70,7 @@ def mistakes(value: Any, hint: Any, key: str) -> Found:
             yield str(not_allowed(f"{key} must be {' or '.join(names)}", value, names))
     elif hint in LEAVES:
         wanted, fits = LEAVES[hint]
+        wanted = QUOTED_TEXT if hint is str and isinstance(value, bool) else wanted
         yield from () if fits(value) else (_not(key, wanted, value),)
 
 

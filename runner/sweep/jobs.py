@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import LABEL, check_number, choices_of, patterns_among
 from runner.config.compose import compose_by_groups, one_sentence_errors
+from runner.config.experiments.experiment_file import has_rows
 from runner.config.experiments.plans import Plan, every_combination, experiment_plans, seeds_by_job
 from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
@@ -103,6 +104,8 @@ class Request:
     def _config(self, plan: Plan) -> DictConfig:
         config = compose_by_groups([*self.hydra, *plan.overrides], self.names.groups)
         _set_seeds(config, plan)
+        if not plan.row and config.get(EXPERIMENT) and has_rows(str(config[EXPERIMENT]), self.names):
+            config.experiment = None  # one run with other settings is none of the experiment's jobs
         # Values that are made of the seed are known later where each seed is a job of its own.
         check_form(config, resolve=not plan.one_job_per_seed)
         with one_sentence_errors():
@@ -127,8 +130,11 @@ def experiment_jobs(name: str, overrides: Sequence[str]) -> list[Job]:
     return jobs_of(requested([f"+{EXPERIMENT}={name}", *overrides], multirun=True))
 
 
-def requested(lines: Sequence[str], *, multirun: bool) -> Request:
+def requested(lines: Sequence[str], *, multirun: bool, of_one: str = "") -> Request:
     """The plans behind a command's overrides; every name in them exists. Does not import torch.
+
+    Args:
+        of_one: what the command does with one value of each key; empty for one that has -m.
 
     Raises:
         UserError: for a name that does not exist, or a sweep without -m.
@@ -140,7 +146,7 @@ def requested(lines: Sequence[str], *, multirun: bool) -> Request:
         if is_hydra(override):
             names.check_hydra(override)
         elif override.is_sweep_override() and not multirun:
-            raise _needs_multirun(override)
+            raise _needs_multirun(override, of_one)
     ours = [override for override in given if not is_hydra(override)]
     choices = choices_of(ours)
     experiment = f"+{EXPERIMENT}"
@@ -231,8 +237,10 @@ def _by_job(
         yield [line if key_of(given) == "seed" else given for given in overrides], own
 
 
-def _needs_multirun(override: Override) -> UserError:
+def _needs_multirun(override: Override, of_one: str) -> UserError:
     line = override.input_line or ""
+    if of_one:
+        return UserError(f"'{line}' is a sweep, and {of_one}; give one value.")
     together = f"; several metrics at once are metric=[{line.split('=', 1)[1]}]"
     return UserError(
         f"'{line}' is a sweep and needs -m{together if override.key_or_group == 'metric' else ''}."

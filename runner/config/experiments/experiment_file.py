@@ -19,12 +19,17 @@ def experiment_content(name: str, names: Names) -> dict[str, Any]:
     """What the experiment `name` composes to.
 
     Raises:
-        UserError: if its file lacks the line `PACKAGE`, or its key `experiment` is the name of another one.
+        UserError: if its file lacks the line `PACKAGE`, or it has no key `experiment` or
+            that of another one.
     """
     composed = names.composed(f"+{EXPERIMENT}={name}")
     label = composed.get(EXPERIMENT)
     if isinstance(label, Mapping):
         raise UserError(f"The experiment {name} needs the line '{PACKAGE}' at the top of its file.")
+    if label is None and ("sweep" in composed or "table" in composed):
+        raise UserError(
+            f"The experiment {name} needs the key experiment: {name}, by which its runs are found."
+        )
     if label is not None and str(label) != name:
         raise UserError(
             f"The key experiment of the experiment {name} must be {name}, as its file is called, "
@@ -47,7 +52,12 @@ def table_not_run(given: Sequence[Override], names: Names) -> str | None:
     if EXPERIMENT not in by_key or groups & {"target", "sampler"}:
         return None
     name = str(by_key[EXPERIMENT].value())
-    return name if (experiment_content(name, names).get("sweep") or {}).get("rows") else None
+    return name if has_rows(name, names) else None
+
+
+def has_rows(name: str, names: Names) -> bool:
+    """Whether the experiment `name` has rows, each with jobs of its own."""
+    return bool((experiment_content(name, names).get("sweep") or {}).get("rows"))
 
 
 def check_searched(given: Sequence[Override], names: Names) -> None:

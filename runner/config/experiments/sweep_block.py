@@ -17,6 +17,9 @@ KEYS = ("grid", "rows", "overrides", "scales", "seeds", "one_job_per_seed", *OF_
 OF_A_ROW = (LABEL, "seeds", "scales")
 """Keys of a row that are no overrides."""
 
+QUOTED_TEXT = "a text (in quotes, if it is No, Off, Yes or On)"
+"""What is asked for where YAML has read a text as a truth value."""
+
 RENAMED = {"seeds_apart": "one_job_per_seed"}
 """Former keys of a sweep."""
 
@@ -48,6 +51,10 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
         _check_overrides(experiment, key, {name: row[name] for name in row if name not in OF_A_ROW})
         if not isinstance(row.get(LABEL), str | int | float) or not str(row[LABEL]).strip():
             raise UserError(f"{key} of the experiment {experiment} needs a key row, its label.")
+        if isinstance(row[LABEL], bool):
+            raise UserError(
+                f"{key}.row of the experiment {experiment} must be {QUOTED_TEXT}, {row[LABEL]} was given."
+            )
         _check_seeds(experiment, f"{key}.seeds", row.get("seeds", {}))
         _check_scales(experiment, f"{key}.scales", row.get("scales", {}))
         by_scale |= {f"{key}.{part}": row.get(part, {}) for part in ("seeds", "scales")}

@@ -17,6 +17,9 @@ IN_TURN = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, WINE, OLIVE, INDIGO, TE
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "<", ">", "d", "h", "*")
 
+IN_REPLICAS = "pt_"
+"""How the name of a sampler in a ladder of replicas begins (`conf/tempering/parallel.yaml`)."""
+
 LOOKS = {
     "dula": (SKY, "s"),
     "dmala": (BLUE, "o"),
@@ -65,7 +68,7 @@ LOOKS = {
     "reld": (VERMILLION, "o"),
     "mreld": (GREEN, "s"),
 }
-"""Colour and marker of each sampler by its name; tempered ones are purple, but for the released one."""
+"""Colour and marker of each sampler by its name; in a ladder of replicas purple, but for the released one."""
 
 
 def look_of(sampler: str, taken: Collection[tuple[str, str]] = ()) -> tuple[str, str]:
@@ -84,4 +87,6 @@ def look_of(sampler: str, taken: Collection[tuple[str, str]] = ()) -> tuple[str,
     used = {colour for colour, _ in taken}
     free = [colour for colour in colours if colour not in used]
     pairs = [(colour, marker) for marker in markers for colour in free or colours]
+    if sampler.startswith(IN_REPLICAS):
+        pairs = [*((PURPLE, marker) for marker in markers), *pairs]
     return next((pair for pair in pairs if pair not in taken), pairs[0])

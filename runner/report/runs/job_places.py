@@ -16,6 +16,10 @@ MOST_DIFFERENCES = 3
 """How many keys are named in which two runs of one place differ."""
 
 
+LISTS = ', unless a list in the sweep was meant as one value, which stands in quotes: "[tv,ess]"'
+"""A list in a sweep makes several jobs."""
+
+
 class JobLike(Protocol):
     """The part of `runner.sweep.jobs.Job` that a table reads."""
 
@@ -63,7 +67,7 @@ def placed_runs(experiment: str, shape: TableShape, jobs: Iterable[JobLike]) -> 
                 raise UserError(
                     f"Experiment {experiment}: row '{job.row}' has two runs of seed {seed} in the column "
                     f"'{column}', which differ in {_differences(other.job, job)}; a row of the sweep with "
-                    "another label, or a column of the table that tells them apart, is needed."
+                    f"another label, or a column of the table that tells them apart, is needed{LISTS}."
                 )
 
 
@@ -94,13 +98,20 @@ def _differences(one: JobLike, other: JobLike) -> str:
 
 
 def _different(key: str, one: Any, other: Any) -> Iterator[str]:
-    """The keys below `key` with different values; of groups with different options the name alone."""
-    if one == other or key == "seed":
+    """The keys below `key` with different values; of groups with different options or keys these alone."""
+    if one == other or key in ("seed", "sweep", "table"):
         return
     groups = isinstance(one, Mapping) and isinstance(other, Mapping)
-    if not groups or one.get("name") != other.get("name"):
-        values = (value.get("name") if isinstance(value, Mapping) else value for value in (one, other))
-        yield f"{key} ({', '.join(map(str, values))})"
+    nameless = groups and key and "name" not in one and one.keys() != other.keys()
+    if not groups or nameless or one.get("name") != other.get("name"):
+        yield f"{key} ({_in_words(one)}, {_in_words(other)})"
         return
     for name in dict.fromkeys([*one, *other]):
         yield from _different(f"{key}.{name}".lstrip("."), one.get(name), other.get(name))
+
+
+def _in_words(value: Any) -> str:
+    """The name of an option, or the keys of a group without one, such as those of `metric`."""
+    if isinstance(value, Mapping):
+        return str(value.get("name") or " and ".join(value))
+    return str(value)

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str], draws: int | None = None) -> int:
     from runner.tools.exactness.kernel_variants import KernelVariant, variants
     from runner.tools.exactness.step_agreement import DRAWS
 
-    request = requested(arguments, multirun=False)
+    request = requested(arguments, multirun=False, of_one="this command checks one sampler, or all of them")
     lines = [*request.hydra, *request.plans[0].overrides]
     config = compose_by_groups(lines, request.names.groups)
     listed = targets(arguments, config)

@@ -113,9 +113,7 @@ def exactness_summary(distances: Sequence[Distance], draws: int) -> list[str]:
         if names:
             lines.append(f"{said}: {', '.join(sorted(names))}.")
     if nowhere := ", ".join(unproved(distances)):
-        lines.append(
-            f"Claimed but not checked on any space: {nowhere}; a kernel needs a proposal or log_transition."
-        )
+        lines.append(f"Claimed but not checked on any space: {nowhere}, for the reasons above.")
     return lines
 
 

@@ -143,11 +143,23 @@ def test_jobs_that_are_the_same_are_named(call: Call) -> None:
 
 def test_an_experiment_without_m_is_named_as_one_run(call: Call) -> None:
     said = (
-        "warning: `+experiment=pt_table5` without -m is one run with the default target and sampler; "
-        "-m runs the table.\n"
+        "warning: `+experiment=pt_table5` without -m is one run with the default target and sampler, and "
+        "none of the experiment's; -m runs the table.\n"
     )
     assert call("+experiment=pt_table5", "scale=smoke", "--dry-run").err == said
     assert call("+experiment=pt_table5", "scale=smoke", "sampler=gibbs", "--dry-run").err == ""
+
+
+def test_a_mistyped_key_of_a_launcher_is_told_the_nearest(call: Call) -> None:
+    words = (
+        "-m",
+        "sampler=gibbs,dmala",
+        *SMALL,
+        "hydra/launcher=joblib",
+        "hydra.launcher.n_jbs=2",
+        "--dry-run",
+    )
+    assert call(*words).err.endswith("Key 'n_jbs' not in 'JobLibLauncherConf'; did you mean 'n_jobs'?\n")
 
 
 def test_what_is_no_trial_is_refused(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,10 @@ MISTAKES = [
         "sweep.grid.target of the experiment mine must be a value or a list of values, [] was given.",
     ),
     (
+        "{rows: [{row: Off, sampler: gibbs}]}",
+        "sweep.rows.0.row of the experiment mine must be a text (in quotes, if it is No, Off, Yes or On), Fa",
+    ),
+    (
         "{rows: [{row: a, sampler: []}]}",
         "sweep.rows.0.sampler of the experiment mine must be a value or a list of values, [] was given.",
     ),
@@ -110,6 +114,21 @@ def test_a_scale_of_the_users_has_seeds(own: Path) -> None:
     assert [list(job.run_ids) for job in jobs_of_mine(own)] == [[0, 1, 2, 3]]
 
 
+def test_a_file_without_its_name_is_refused(call: Call, own: Path) -> None:
+    own.write_text(f"# @package _global_\nsweep: {{{ROWS}}}\n")
+    said = refused(call, "--config-dir conf -m +experiment=mine scale=smoke")
+    assert said == "error: The experiment mine needs the key experiment: mine, by which its runs are found.\n"
+
+
+def test_one_run_is_none_of_the_experiments(call: Call, own: Path) -> None:
+    """Its settings are those of no row, and whoever reads the runs of the experiment got it, too."""
+    own.write_text(f"# @package _global_\nexperiment: mine\nsweep: {{{ROWS}}}\n")
+    few = ("--config-dir", "conf", "target=bernoulli4", "metric=tv", "task.steps=5", "task.chains=2")
+    assert call(*few, "+experiment=mine", "sampler=dmala", "sampler.step_size=1.0").status == 0
+    (path,) = Path("outputs/runs").glob("*/config.yaml")
+    assert "experiment: null\n" in path.read_text()
+
+
 def test_a_file_without_its_first_line_is_refused(call: Call, own: Path) -> None:
     own.write_text(f"sweep: {{{ROWS}}}\ntable: {{title: T}}\n")
     sentence = "The experiment mine needs the line '# @package _global_' at the top of its file."
@@ -124,9 +143,6 @@ def test_an_experiment_with_the_name_of_another_is_refused(call: Call, own: Path
         "The key experiment of the experiment mine must be mine, as its file is called, 'other' was given."
     )
     assert sentence in refused(call, "--config-dir conf -m +experiment=mine")
-    own.write_text(f"# @package _global_\nsweep: {{{ROWS}}}\n")
-    GlobalHydra.instance().clear()
-    assert len(jobs_of_mine(own)) == 1  # its runs have no label
 
 
 def written(own: Path, sweep: str, table: str = "") -> None:

@@ -42,6 +42,11 @@ MISSING = object()
 MISTAKES: list[tuple[str, Any, str]] = [
     ("titel", 1, "unknown key 'table.titel'; did you mean 'title'? It may have: caption, columns, comp"),
     ("title", MISSING, "table needs the key 'title', which has no value."),
+    (
+        "columns.0.label",
+        False,
+        "table.columns[0].label must be a text (in quotes, if it is No, Off, Yes or On), False was given.",
+    ),
     ("rows", "A", "table.rows must be a list, 'A' was given."),
     ("rows.1", "B", "table.rows[1] must be keys with values, 'B' was given."),
     (

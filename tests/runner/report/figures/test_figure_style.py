@@ -27,7 +27,7 @@ from runner.report.figures.labels.fitting import fit_labels
 from runner.report.figures.labels.tick_labels import label_ticks, label_values
 from runner.report.figures.metric_axis import Quantity, metric_label, quantities, quantity_of
 from runner.report.figures.reference_lines import mark_reference, name_at_ends
-from runner.report.figures.sampler_looks import COLOURS, LOOKS, look_of
+from runner.report.figures.sampler_looks import COLOURS, LOOKS, PURPLE, look_of
 from runner.report.figures.style import FLOOR, GREY, RC, row_styles
 from runner.report.panels.intervals import draw_intervals
 from runner.report.panels.lines import FEW, draw_against_columns, draw_against_steps
@@ -371,6 +371,13 @@ def test_samplers_of_the_users_own_do_not_collide_in_a_figure() -> None:
     found = styles_of(*rows)
     assert len({style.colour for style in found.values()}) == len(rows)
     assert (found["D"].colour, found["D"].marker) == LOOKS["dmala"]
+
+
+def test_a_sampler_of_the_users_own_is_purple_in_a_ladder_of_replicas() -> None:
+    rows = [(name, name) for name in ("mine", "pt_mine", "pt_dmala", "pt_yours")]
+    found = styles_of(*rows)
+    assert [found[name].colour == PURPLE for name, _ in rows] == [False, True, True, True]
+    assert len({style.marker for name, style in found.items() if name != "mine"}) == 3
 
 
 def test_every_sampler_of_the_project_has_a_look_of_its_own() -> None:
