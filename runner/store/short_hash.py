@@ -54,17 +54,18 @@ def _code_of(value: Any) -> str | None:
 
 def own_code(value: Any) -> str | None:
     """A short digest of all code of the user's own that a configuration's node names; None for none."""
-    found = sorted(_codes(value))
+    found = sorted({*named_code(value).values()})
     return hashlib.sha256(" ".join(found).encode()).hexdigest()[:8] if found else None
 
 
-def _codes(value: Any) -> set[str]:
+def named_code(value: Any) -> dict[str, str]:
+    """The classes and functions of the user's own that a configuration's node names, with their digests."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return set().union(*map(_codes, value))
+        return {path: code for each in value for path, code in named_code(each).items()}
     code = _code_of(value)
-    return set() if code is None else {code}
+    return {} if code is None else {value: code}
 
 
 def short_hash(content: Mapping[str, Any]) -> str:

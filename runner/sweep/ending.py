@@ -15,6 +15,7 @@ from runner.files.lock_holders import waited_for
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.sweep.jobs import Job, folders_of
+from runner.sweep.launchers.other_ids import other_ids
 from runner.sweep.outcome import Outcome, failures_in_words
 
 SHOWN = 3
@@ -34,14 +35,10 @@ def ended(jobs: Sequence[Job], outcome: Outcome) -> int:
     """
     folders = {folder.run_id: folder for each in jobs for folder in folders_of(each)}
     if others := [run_id for run_id in (*outcome.done, *outcome.locked) if run_id not in folders]:
-        # A worker on another machine may resolve `auto` to something else.
         store = Store(jobs[0].config.output_root)
-        folders |= {run_id: store.run(run_id) for run_id in others}
-        warn(
-            f"{len(others)} of the runs have other ids where they were computed, since device=auto or "
-            "compile=auto became another value there than here; give the value itself, such as "
-            "compile=false, and repeat the command to see them."
-        )
+        elsewhere = {run_id: store.run(run_id) for run_id in others}
+        folders |= elsewhere
+        warn(other_ids(jobs, list(elsewhere.values())))
     late = [run_id for run_id in outcome.locked if folders[run_id].is_done()]
     outcome.skipped += late
     outcome.locked = [run_id for run_id in outcome.locked if run_id not in late]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,9 +63,53 @@ def test_runs_that_have_other_ids_where_they_were_computed_are_named(
     outcome = Outcome(done=list(elsewhere.run_ids.values()))
     assert ending.ended(jobs_of(requested(SMALL, multirun=True)), outcome) == 0
     assert capsys.readouterr().err.startswith(
-        "warning: 2 of the runs have other ids where they were computed"
+        "warning: 2 of the runs have other ids where they were computed, since a file of the configuration "
     )
     assert outcome.sentence() == "2 runs done."
+
+
+OWN = """
+from samplers.discrete.gibbs import Gibbs
+
+
+class Mine(Gibbs):
+    rate = 1
+"""
+
+
+def test_own_code_that_was_edited_meanwhile_is_the_reason_of_other_ids(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A worker reads the code of one's own anew, and finds what was saved after the command began."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    own = (*SMALL, "sampler._target_=edited.Mine", "sampler.name=mine", "seed=0")
+    (tmp_path / "edited.py").write_text(OWN)
+    asked = jobs_of(requested(own, multirun=True))
+    (tmp_path / "edited.py").write_text(OWN.replace("rate = 1", "rate = 22"))
+    monkeypatch.delitem(sys.modules, "edited")  # as in another process
+    assert call("-m", *own).status == 0
+    (elsewhere,) = jobs_of(requested(own, multirun=True))
+    capsys.readouterr()
+    assert ending.ended(asked, Outcome(done=list(elsewhere.run_ids.values()))) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("warning: 1 of the runs has another id where it was computed, since the code of ")
+    assert "the code of edited.Mine is another one there than when this command began; leave it as" in said
+    assert "auto" not in said
+
+
+def test_a_device_that_is_another_one_there_is_the_reason_of_other_ids(
+    call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("-m", *SMALL, "seed=0").status == 0
+    asked = jobs_of(requested([*SMALL, "seed=0"], multirun=True))
+    (run_id,) = asked[0].run_ids.values()
+    manifest = Store("outputs").run(run_id).path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"type": "cpu"', '"type": "cuda"'))
+    asked[0].run_ids[0] = "0" * 16
+    ending.ended(asked, Outcome(done=[run_id]))
+    assert "since device=auto or compile=auto became another value there" in capsys.readouterr().err
 
 
 def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
