@@ -43,7 +43,8 @@ class WandbLogger:
         project: the W&B project; None for WANDB_PROJECT, or else ``rungwise``.
         entity: the W&B user or team; None for WANDB_ENTITY, or else the default of the key.
         group: groups runs; None for the experiment and its scale.
-        tags: tags of every run, besides its target, sampler, scale and papers; empty for those of WANDB_TAGS.
+        tags: tags of every run, besides its target, sampler, scale and papers, and those that it has
+            already; empty for those of WANDB_TAGS.
         directory: where W&B keeps its own files, in the folder ``wandb``.
         base_url: the server; None for WANDB_BASE_URL, or else W&B's own.
         system: whether W&B measures the machine while a run is computed.
@@ -109,7 +110,8 @@ class WandbLogger:
         own |= {"paper": ", ".join(called.papers) or None, "commit": git.get("commit")}
         own |= {"dirty": git.get("dirty"), "settings": called.settings}
         experiment = config.get("experiment")
-        tags = [names["target"], names["sampler"], names["scale"], *called.papers, *self.tags]
+        groups = [names["target"], names["sampler"], names["scale"]]
+        tags = [*groups, *called.papers, *_run_tags(config), *self.tags]
         # A run that an agent asked for has the id that the sweep knows it by; a batch has but one such run.
         known, self._sweep_run = self._sweep_run or run_id, None
         arguments: dict[str, Any] = {
@@ -117,7 +119,7 @@ class WandbLogger:
             "config": {**config, **own},
             "run_group": self.group or (f"{experiment}, {names['scale']}" if experiment else None),
             "run_job_type": names["task"] or "run",
-            "run_tags": tuple(dict.fromkeys(filter(None, tags))),
+            "tags": tuple(dict.fromkeys(filter(None, tags))),
             "commit": git.get("commit"),
         }
         run = self._open(known, about.get("finished") is None, **arguments)
@@ -233,6 +235,12 @@ class WandbLogger:
 def sweep_run() -> str | None:
     """The id that a sweep's agent has given to the run of this process; None where no agent started it."""
     return os.environ.get("WANDB_RUN_ID") if os.environ.get("WANDB_SWEEP_ID") else None
+
+
+def _run_tags(config: Mapping[str, Any]) -> list[str]:
+    """The tags that the command gave which computed the run with this configuration."""
+    given = (config.get("logger") or {}).get("tags") or ()
+    return [given] if isinstance(given, str) else list(map(str, given))
 
 
 def _name(group: Any) -> str:

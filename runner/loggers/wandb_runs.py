@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -44,6 +44,7 @@ class WandbRuns:
         commit: str | None,
         first: bool = True,
         config: dict[str, Any] | None = None,
+        tags: Sequence[str] = (),
         **names: Any,
     ) -> Any:
         """Opens a run; `live` where it is computed now, on the machine that W&B may then measure.
@@ -52,7 +53,8 @@ class WandbRuns:
             commit: the commit of the code that computed the run.
             first: whether no other run is open: the logger may then go on offline if this one is refused.
             config: what the run's configuration holds in W&B.
-            names: further settings of W&B's run: its name, group, job type, tags.
+            tags: what the run has besides the tags that a server has of it.
+            names: further settings of W&B's run: its name, group, job type.
 
         Raises:
             UserError: if the run is to be written offline where nothing may be written.
@@ -65,7 +67,7 @@ class WandbRuns:
             Path(self.directory).mkdir(parents=True, exist_ok=True)
         own = {"run_id": run_id, "git_commit": commit, **names}
         try:
-            run = wandb.init(config=config, settings=self._settings(live, own))
+            run = self._init(config, live, own, tags)
             # Everything that was recorded is written again; one that W&B refuses leaves what is there.
             for folder in earlier:
                 shutil.rmtree(folder)
@@ -78,7 +80,19 @@ class WandbRuns:
             self._require_writable()
             # The client holds the refused run's id as one in use until it is shut down.
             wandb.teardown()
-            return wandb.init(config=config, settings=self._settings(live, own))
+            return self._init(config, live, own, tags)
+
+    def _init(
+        self, config: dict[str, Any] | None, live: bool, own: Mapping[str, Any], tags: Sequence[str]
+    ) -> Any:
+        """Opens a run with `tags`, and with those that a server has of it."""
+        # Tags that are given at the start replace those of the server.
+        first = () if self.mode == "online" else tags
+        run = wandb.init(config=config, settings=self._settings(live, {**own, "run_tags": tuple(first)}))
+        there = run.tags or ()
+        if self.mode == "online" and (more := [tag for tag in tags if tag not in there]):
+            run.tags = (*there, *more)
+        return run
 
     def _require_writable(self) -> None:
         """Refuses a folder that may not be written: the client would write elsewhere, in silence."""
