@@ -84,7 +84,9 @@ class WandbLogger:
         self._sweep_run = sweep_run()
 
     def has(self, run_id: str, content: Mapping[str, Any]) -> bool:
-        """Whether W&B has the run with these results, so that a copy would add nothing."""
+        """Whether a copy of the run with these results would add nothing: W&B has it, or is disabled."""
+        if self.mode == "disabled":
+            return True
         if self.mode == "offline" and not self._runs.offline_copies(run_id):
             return False
         copied = self._copied()

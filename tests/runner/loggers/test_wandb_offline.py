@@ -634,3 +634,17 @@ def test_disabled_by_the_environment_writes_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("WANDB_MODE", "disabled")
     assert run([*ONE, "logger=wandb", f"output_root={tmp_path}"]) == 0
     assert not (tmp_path / "wandb").exists()
+
+
+def test_disabled_says_nothing_of_copies_that_were_written_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line of the offline copies was printed, as though the command had written them."""
+    root = f"output_root={tmp_path}"
+    assert run([*ONE, *OFFLINE, root]) == 0
+    assert "W&B: written offline" in capsys.readouterr().out
+    assert run([*ONE, "logger=wandb", "logger.mode=disabled", root]) == 0
+    assert "W&B" not in capsys.readouterr().out
+    assert wandb_sync.main(["runs", "mode=disabled", root]) == 0
+    said = "Nothing was copied, since W&B is disabled (mode=disabled); 0 runs are not done.\n"
+    assert capsys.readouterr().out == said
