@@ -23,14 +23,12 @@ from runner.execution.errors import UserError, counted, one_sentence
 from runner.library.selected_runs import RUNS
 from runner.store.logged_run import Given, log_runs
 from runner.store.logger_protocol import Logger
+from runner.sweep.sync_command import SETTINGS
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from runner.loggers.wandb import WandbLogger
-
-SETTINGS = ("mode", "project", "entity", "group", "tags", "base_url")
-"""Keys of the logger that may be given without ``logger.``."""
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,6 @@ class SafeLogger:
             self.logger = None
             warn(
                 f"the logger failed at {method} ({type(error).__name__}: {one_sentence(error)}); "
-                f"the results on disk are complete, and {self.later} copies them later."
+                f"the results on disk are complete; copy them later with: {self.later}"
             )
         return None

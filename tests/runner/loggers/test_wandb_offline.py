@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import struct
 import subprocess
@@ -380,20 +381,29 @@ def test_mistakes_are_refused_in_one_sentence(
     assert len(said.splitlines()) == 1
 
 
-def test_a_logger_that_breaks_does_not_stop_the_run(
+def test_a_logger_that_breaks_does_not_stop_the_run_and_the_command_that_is_named_copies_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*arguments: Any, **options: Any) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("wandb.init", broken)
-    live = ["logger=wandb", "logger.mode=offline", "logger.project=broken", f"output_root={tmp_path}"]
-    assert run(["target=bernoulli4", "sampler=gibbs", "scale=smoke", "task.steps=10", *live]) == 0
+    names = ["project=broken", "entity=us", "tags=[first,a second]", f"directory={tmp_path}/other"]
+    live = ["logger=wandb", "logger.mode=offline", *(f"logger.{each}" for each in names)]
+    with monkeypatch.context() as patch:
+        patch.setattr("wandb.init", broken)
+        assert run(["-m", "+experiment=pt_table5", *SMALL, *live, f"output_root={tmp_path}"]) == 0
     said = capsys.readouterr().err
     assert "No space left on device" in said
-    assert f"'python -m runner.wandb_sync runs output_root={tmp_path}' copies them later" in said
-    (folder,) = (tmp_path / "runs").iterdir()
-    assert Store(tmp_path).run(folder.name).status() == "done"
+    assert {run.status() for run in map(Store(tmp_path).run, os.listdir(tmp_path / "runs"))} == {"done"}
+    program, *words = shlex.split(said.partition("copy them later with: python -m ")[2])
+    assert (program, words[:3]) == (
+        "runner.wandb_sync",
+        ["runs", f"output_root={tmp_path}", "experiment=pt_table5"],
+    )
+    assert wandb_sync.main(words) == 0
+    sent = [read_back(copy)["run"] for copy in copies(tmp_path / "other")]
+    assert [(each.project, each.entity) for each in sent] == [("broken", "us")] * 2
+    assert all({"first", "a second"} < set(each.tags) for each in sent)
 
 
 ONE = ["target=bernoulli4", "sampler=gibbs", "scale=smoke", "task.steps=60", "task.chains=4", "task.record=4"]

@@ -254,7 +254,7 @@ def test_a_server_that_goes_away_does_not_hold_the_run(
         assert run([*ONE, "logger=wandb", "logger.project=gone", root]) == 0
     err = capsys.readouterr().err
     assert "the logger failed at finish (TimeoutError" in err
-    assert f"'python -m runner.wandb_sync runs {root}' copies them later" in err
+    assert f"copy them later with: python -m runner.wandb_sync runs {root} project=gone\n" in err
     assert stored(tmp_path)["status"] == "done"
     server.faults.clear()
     assert wandb_sync.main(["runs", "project=gone", root]) == 0
