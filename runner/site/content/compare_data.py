@@ -46,10 +46,10 @@ def runs_script(
 ) -> str:
     """The script that hands all runs to the page.
 
-    A setting that is the same in all runs is left out. Texts are places in a list of values, metrics and
-    costs are numbers or null. Runs of the same chains, such as those of other metrics, have the same number
-    in ``same``: they are one to a mean over seeds. Settings in ``without`` tell runs without them from those
-    of the same options with them.
+    A setting that is the same in all runs is in ``alike`` with its value. Texts are places in a list of
+    values, metrics and costs are numbers or null. Runs of the same chains, such as those of other metrics,
+    have the same number in ``same``: they are one to a mean over seeds. Settings in ``without`` tell runs
+    without them from those of the same options with them.
 
     Args:
         commands: a short name of each command that started runs.
@@ -64,7 +64,8 @@ def runs_script(
         "table": [[place.key for place in own] for own in of],
     }
     settings = [run.settings for run in runs]
-    keys = [key for key in dict.fromkeys(key for each in settings for key in each) if _differs(key, settings)]
+    every = dict.fromkeys(key for each in settings for key in each)
+    keys = [key for key in every if _differs(key, settings)]
     names = sorted({name for run in runs for name in run.metrics})
     samplers = sorted({str(run.settings["sampler"]) for run in runs if "sampler" in run.settings})
     described: dict[str, list[Any]] = {
@@ -79,6 +80,7 @@ def runs_script(
     content = {
         "ids": [run.run_id for run in runs],
         "keys": {key: _coded(values, further.get(key, ())) for key, values in described.items()},
+        "alike": {key: value_shown(settings[0], key) for key in every if key not in keys},
         "same": _coded([_chains_of(run) for run in runs])["at"],
         "without": [key for key in keys if absence_tells(key)],
         "metrics": {name: [run.metrics.get(name) for run in runs] for name in names},

@@ -19,7 +19,11 @@
     const found = { conditions: {} };
     for (const [key, given] of new URLSearchParams(location.hash.slice(1))) {
       if (OWN.includes(key)) found[key] = given;
-      else if (runs.keys[key]) found.conditions[key] = given.split(",").map(decodeURIComponent);
+      else if (given) {
+        // What is the same in all runs is in the data once.
+        if (key in runs.alike) runs.keys[key] ??= { values: [runs.alike[key]], at: runs.ids.map(() => (runs.alike[key] === null ? -1 : 0)) };
+        found.conditions[key] = given.split(",").map(decodeURIComponent);
+      }
     }
     return found;
   };
@@ -259,8 +263,10 @@
     const { conditions } = state();
     const found = chosen(conditions);
     const given = Object.entries(conditions).map(([key, values]) => `${key}=${values.join(",")}`).join(" ");
+    const unknown = Object.keys(conditions).filter((key) => !runs.keys[key]);
+    const why = unknown.length ? `: no run has the setting${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")}` : "";
     at("found").textContent = found.length ? `${found.length} of ${runs.ids.length} runs${found.length > MANY && at("view").value === "curves" ? `, the first ${MANY} are drawn` : ""}`
-      : `None of the ${runs.ids.length} runs fits ${given}.`;
+      : `None of the ${runs.ids.length} runs fits ${given}${why}.`;
     const { metric } = state();
     const known = Object.keys(runs.metrics).filter((name) => found.some((run) => runs.metrics[name][run] !== null));
     known.sort((one, other) => (other in runs.directions) - (one in runs.directions));
@@ -277,6 +283,7 @@
     box.append(name);
     box.dataset.key = key;
     const counts = new Map();
+    ticked.forEach((given) => counts.set(given, 0)); // also one that no run has
     runs.ids.forEach((_, run) => every(key, run).map(text).forEach((given) => counts.set(given, (counts.get(given) || 0) + 1)));
     for (const [given, number] of [...counts].sort(([one], [other]) => one.localeCompare(other, undefined, { numeric: true })).slice(0, 200)) {
       const label = document.createElement("label");
@@ -291,8 +298,8 @@
   const fields = () => {
     const { conditions } = state();
     at("filters").replaceChildren();
-    const keys = [...new Set([...FIRST, ...Object.keys(conditions)])].filter((key) => runs.keys[key]);
-    for (const key of keys) if (runs.keys[key].values.length > 1 || conditions[key]) field(key, conditions[key] || []);
+    const keys = [...new Set([...FIRST, ...Object.keys(conditions)])];
+    for (const key of keys) if (runs.keys[key]?.values.length > 1 || conditions[key]) field(key, conditions[key] || []);
     const left = Object.keys(runs.keys).filter((key) => !keys.includes(key) && runs.keys[key].values.length > 1).sort();
     options(at("more"), [["", "choose a setting"], ...left.map((key) => [key, key])], "");
   };

@@ -102,6 +102,36 @@ def test_along_the_runs_a_seed_without_points_is_not_one_without_a_value(tmp_pat
     assert "hollow" not in lines.caption
 
 
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("target.components=8", "3 of 3 runs"),
+        ("target.components=4", "None of the 3 runs fits target.components=4."),
+        ("target.components=4,8&sampler=gibbs", "3 of 3 runs"),
+        ("smapler=gibbs", "None of the 3 runs fits smapler=gibbs: no run has the setting smapler."),
+        ("a=1&b=2", "None of the 3 runs fits a=1 b=2: no run has the settings a, b."),
+        ("sampler=gibs", "None of the 3 runs fits sampler=gibs."),
+        # A link of before the runs that had the setting were removed.
+        ("sampler.ladder=none", "3 of 3 runs"),
+        ("main", "3 of 3 runs"),
+    ],
+)
+def test_a_condition_of_a_link_that_no_setting_varies_by_still_holds(
+    condition: str, found: str, tmp_path: Path
+) -> None:
+    """It was left out, so that the page showed all runs."""
+    page = compare_page(tmp_path, seeds(0, GIBBS, 0.1, 0.2, 0.3), f"{condition}&{BARS}")
+    assert page.found == found
+    assert bool(page.drawn) == found.startswith("3 of")
+
+
+@pytest.mark.parametrize("condition", ["smapler=gibbs", "sampler=gibs", "target.components=4"])
+def test_a_condition_that_no_run_fits_can_be_taken_away(condition: str, tmp_path: Path) -> None:
+    """It has a box that is ticked, without which the next choice would drop it unseen."""
+    page = compare_page(tmp_path, seeds(0, GIBBS, 0.1, 0.2, 0.3), f"{condition}&{BARS}")
+    assert page.ticked == dict([condition.split("=")])
+
+
 def curve(end: float) -> dict[str, Curve]:
     """The metric at two recorded points."""
     return {"tv": Curve([50, 100], [50.0, 100.0], [0.1, 0.2], [2 * end, end])}

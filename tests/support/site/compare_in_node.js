@@ -44,6 +44,9 @@ Object.assign(globalThis, {
 
 run("assets/compare.js");
 run("data/runs.js");
+const inputs = (box) => box.children.flatMap((label) => label.children).filter((each) => each.type === "checkbox");
+const ticked = () => elements.filters.children.map((box) => [box.dataset.key, inputs(box).filter((each) => each.checked).map((each) => each.value).join(",")]);
 process.on("exit", () => console.log(JSON.stringify({
-  drawn, caption: elements.caption.textContent, found: elements.found.textContent,
+  drawn, caption: elements.caption?.textContent ?? "", found: elements.found.textContent,
+  ticked: Object.fromEntries(ticked().filter(([, given]) => given)),
 })));

@@ -30,11 +30,13 @@ class Compared:
         drawn: traces of Plotly.
         caption: of the figure.
         found: how many runs fit the address.
+        ticked: the values that are ticked of each setting with some, separated by commas.
     """
 
     drawn: list[dict[str, Any]]
     caption: str
     found: str
+    ticked: dict[str, str]
 
     @property
     def means(self) -> dict[str, str]:
