@@ -114,9 +114,11 @@
     const ends = [mean - margin, mean + margin], digits = digitsApart(...ends);
     return `95 % interval ${ends.map((each) => each.toPrecision(digits)).join(" to ")}, ${number}`;
   };
-  // A line of a sampler has its colour, and lines of one sampler differ in their dashes.
+  // A line of a sampler has its colour, and lines of one colour differ in dashes and markers, whose numbers have no common divisor.
   const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
-  const dashes = (tints) => tints.map((tint, place) => DASHES[tints.slice(0, place).filter((each) => each === tint).length % DASHES.length]);
+  const MARKERS = ["circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross"];
+  const LOOKS = DASHES.length * MARKERS.length;
+  const turns = (tints) => tints.map((tint, place) => tints.slice(0, place).filter((each) => each === tint).length);
   const colours = (found, key) => {
     const made = [...groups(found, key)];
     const own = made.map(([, of]) => (new Set(of.map((run) => value("sampler", run))).size === 1 ? runs.colours[value("sampler", of[0])] : null));
@@ -141,7 +143,7 @@
   });
 
   // A mean over some of the runs, where others failed, may be too good: its marker is hollow.
-  const symbols = (spans) => spans.map((each) => (each.of > each.n ? "circle-open" : "circle"));
+  const symbols = (spans, full = MARKERS[0]) => spans.map((each) => (each.of > each.n ? `${full}-open` : full));
   const hollow = (spans) => (spans.some((each) => each.of > each.n) ? ", hollow: runs without a value are left out" : "");
 
   const bars = (found, metric, key) => {
@@ -164,7 +166,8 @@
   };
 
   const lines = (found, metric, key, along) => {
-    const traces = [], drawn = [], made = [...groups(found, key)], tints = [...colours(found, key).values()], dash = dashes(tints);
+    const traces = [], drawn = [], made = [...groups(found, key)], tints = [...colours(found, key).values()], turn = turns(tints);
+    const alike = turn.some((each) => each >= LOOKS) ? `, more than ${LOOKS} lines of one colour: some look alike, pointing at one names it` : "";
     const recorded = (run) => curves[runs.ids[run]]?.some((part) => part.values[metric]);
     made.forEach(([name, own], place) => {
       const points = new Map(), without = new Set();
@@ -189,10 +192,10 @@
       const tint = tints[place], end = (sign) => spans.map((each) => clipped(metric, each.mean + sign * each.margin));
       const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: tint }, hoverinfo: "skip", showlegend: false, legendgroup: name };
       if (spans.every((each) => each.n > 1)) traces.push({ ...edge, y: end(-1) }, { ...edge, y: end(1), fill: "tonexty", fillcolor: `${tint}26` });
-      traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2, dash: dash[place] }, marker: { symbol: symbols(spans) },
+      traces.push({ type: "scatter", mode: "lines+markers", name, legendgroup: name, x, y: spans.map((each) => each.mean), line: { color: tint, width: 2, dash: DASHES[turn[place] % DASHES.length] }, marker: { symbol: symbols(spans, MARKERS[turn[place] % MARKERS.length]), size: 7 },
         customdata: spans.map(said), meta: name, hovertemplate: "%{meta}<br>%{x}: %{y:.8~g}<br>%{customdata}<extra></extra>" });
     });
-    return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: axisOf(metric) }, hollow(drawn)];
+    return [traces, { xaxis: { title: { text: runs.along[along] } }, yaxis: axisOf(metric) }, hollow(drawn) + alike];
   };
 
   const parallel = (found, metric) => {

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from metrics.inference.few_seeds import interval
 from runner.config.run_settings import UNLISTED, Settings
+from runner.report.figures.sampler_looks import LOOKS
 from runner.report.selection.grid import varied_keys
 from runner.site.content.charts import said_of
 from runner.site.content.curves import Curve
-from tests.support.site.compare_page import compare_page
-from tests.support.site.run_entries import GIBBS, seeds
+from tests.support.site.compare_page import Compared, compare_page
+from tests.support.site.run_entries import GIBBS, entry, seeds
 
 BARS, CURVES = "view=bars&metric=tv", "view=curves&metric=tv&along=step"
 
@@ -130,6 +132,29 @@ def test_a_condition_that_no_run_fits_can_be_taken_away(condition: str, tmp_path
     """It has a box that is ticked, without which the next choice would drop it unseen."""
     page = compare_page(tmp_path, seeds(0, GIBBS, 0.1, 0.2, 0.3), f"{condition}&{BARS}")
     assert page.ticked == dict([condition.split("=")])
+
+
+def lines_of(folder: Path, number: int) -> Compared:
+    """The curves of runs of one sampler with as many step sizes."""
+    dmala = GIBBS | {"sampler": "dmala"}
+    runs = [entry(place, 0, dmala | {"sampler.step_size": place}, tv=0.1) for place in range(number)]
+    return compare_page(folder, runs, CURVES, {run.run_id: curve(0.1) for run in runs})
+
+
+def test_lines_of_one_sampler_differ_in_dashes_and_markers(tmp_path: Path) -> None:
+    """The seventh was as the first."""
+    drawn = lines_of(tmp_path, 42).drawn
+    assert {trace["line"]["color"] for trace in drawn} == {LOOKS["dmala"][0]}
+    looks = [(trace["line"]["dash"], *set(trace["marker"]["symbol"])) for trace in drawn]
+    assert len(set(looks)) == 42
+    assert looks[0] == ("solid", "circle")
+    assert all(not set(one) & set(other) for one, other in pairwise(looks))
+
+
+def test_it_is_said_where_more_lines_have_one_colour_than_there_are_looks(tmp_path: Path) -> None:
+    said = ", more than 42 lines of one colour: some look alike, pointing at one names it"
+    for number, ends in (42, False), (43, True):
+        assert lines_of(tmp_path, number).caption.endswith(said) == ends
 
 
 def curve(end: float) -> dict[str, Curve]:
