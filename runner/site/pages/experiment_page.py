@@ -18,6 +18,7 @@ from runner.site.content.experiment_data import ExperimentData
 from runner.site.content.experiment_places import Place
 from runner.site.content.pictures import thumbnail
 from runner.site.index.run_entry import RunEntry
+from runner.site.pages.best_sentence import best_sentence
 from runner.site.pages.cell_facts import cell_facts
 from runner.site.pages.making_command import making, rendering
 from runner.site.pages.reading_links import linked
@@ -115,21 +116,6 @@ def said_of_picture(shape: TableShape, name: str) -> str:
         panels.append(", ".join(filter(None, (panel.title, metric))))
     shown = f": {'; '.join(dict.fromkeys(filter(None, panels)))}" if any(panels) else ""
     return f"Figure {name}{shown}. Its numbers are in the table below."
-
-
-def best_sentence(data: ExperimentData) -> str:
-    """One line of result: which row is best by the first metric that has a best, or the first comparison."""
-    frame = data.frame
-    if not frame.empty and "best" in frame:
-        for metric in data.shape.metrics:
-            best = frame[(frame["metric"] == metric.metric) & frame["best"].astype(bool)]
-            if best.empty:
-                continue
-            often = Counter(best["row"]).most_common()
-            places = best["cell"].nunique()
-            said = ", ".join(f"{row} in {number} of {places}" for row, number in often[:3])
-            return f"{metric.name}, best: {said if places > 1 else often[0][0]}."
-    return data.page.findings[0] if data.page and data.page.findings else ""
 
 
 def origins(runs: Sequence[RunEntry]) -> list[str]:
