@@ -32,6 +32,9 @@ FILES = (".csv", ".tex", ".md", ".png", ".pdf")
 COMMIT = 10
 """Characters of a commit that are shown."""
 
+SEVERAL, ONE = "mean and 95 % interval over seeds", "one run each, without an interval"
+"""What charts show, where a number is of several seeds and where none is."""
+
 MARKS = {
     INEXACT: "not exact: the sampler does not leave its target invariant",
     NOT_SIGNIFICANT: "no significant difference from the best",
@@ -73,7 +76,7 @@ def write_experiment(
         page="experiment", up="../", heading=heading, data=data, others=others, left=left, result=result,
         counts=counts,
         unit=unit_text, versions=data.shape.versions, notes=notes, better=BETTER, known=runs,
-        facts=cell_facts(data),
+        facts=cell_facts(data), over=ONE if data.frame.empty or data.frame["n"].max() < 2 else SEVERAL,
         down="Setting" if data.shape.orientation is Orientation.columns_down else "Sampler",
         references=[row.row for row in data.shape.rows if row.role is not Role.sampler],
         legend=_legend(data),

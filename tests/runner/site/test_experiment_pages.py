@@ -281,3 +281,15 @@ def test_the_command_of_a_table_says_where_its_results_are(root: str, command: s
     further = making(place, ["scale=smoke", "seed=0,1"])
     assert further == (f"{command} ARGS=seed=0,1" if "make" in command else further)
     assert "seed=0,1" in further
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [("seed=0", "One run each, without an interval"), ("seed=[0,1]", "Mean and 95 % interval over seeds")],
+)
+def test_a_chart_of_one_seed_names_no_interval_over_seeds(stored: Stored, seed: str, said: str) -> None:
+    compute(stored.root, stored.hydra, "one", seed)
+    stored.rendered(seed)
+    page = stored.reported().text
+    assert said in page
+    assert ("interval over seeds" in page) == (seed != "seed=0")
