@@ -13,7 +13,7 @@ from runner.report.page.layout import lay_out
 from runner.report.page.table_files import write_table
 from runner.report.published import PublishedNumbers
 from runner.report.selection.grid import Grid, grid_of
-from runner.report.selection.grid_figures import add_intervals, left_out, line_grid
+from runner.report.selection.grid_figures import add_intervals, left_out, left_out_of_lines, line_grid
 from runner.report.selection.stored_runs import StoredRun
 from runner.store.folder_digests import begin_changes, write_digests
 from runner.store.short_hash import short_hash
@@ -58,7 +58,7 @@ def write_runs(
     folder.mkdir(parents=True, exist_ok=True)
     earlier = begin_changes(folder)
     add_intervals(grid, sort)
-    for sentence in (said := left_out(grid, sort)):
+    for sentence in (said := [*left_out(grid, sort), *left_out_of_lines(runs, grid)]):
         print(sentence)
     grid.shape.notes.extend(said)
     page = lay_out(grid.shape, summary, grid.results, "", "")

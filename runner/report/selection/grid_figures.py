@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from runner.report.figure_shape import FigureShape, PanelShape
 from runner.report.figures.labels.broken_lines import row_name
 from runner.report.figures.metric_axis import spread_out
+from runner.report.page.legend import MOST_NAMED
 from runner.report.selection.grid import Grid, grid_of, is_number
 from runner.report.selection.stored_runs import StoredRun
 from runner.report.table_shape import Direction, MetricShape
@@ -75,10 +76,7 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) ->
 
     None where no numeric setting has `POINTS` values.
     """
-    values = {key: {run.settings.get(key) for run in runs} for key in grid.keys}
-    numeric = {key: sum(map(is_number, found)) for key, found in values.items()}
-    x = max(numeric, key=numeric.__getitem__, default=None)
-    if x is None or numeric[x] < POINTS:
+    if (x := _across(runs, grid)) is None:
         return None
     lines = grid_of([run for run in runs if is_number(run.settings.get(x))], grid.shape.title, across=x)
     parts: dict[str, list[str]] = {}
@@ -106,6 +104,34 @@ def line_grid(runs: Sequence[StoredRun], grid: Grid, sort: str | None = None) ->
     width = max(4.5, 3.0 * across)
     lines.shape.figures.append(FigureShape("lines", panels, across, width, share_y=False))
     return lines
+
+
+def left_out_of_lines(runs: Sequence[StoredRun], grid: Grid) -> list[str]:
+    """A sentence on the rows, or columns, of the table that have no place on the axis of the lines."""
+    if (x := _across(runs, grid)) is None:
+        return []
+    placed = {run.folder.run_id for run in runs if is_number(run.settings.get(x))}
+    drawn = [run for run in grid.results.runs if run.run_id in placed]
+    rows, columns = ({getattr(run, part) for run in drawn} for part in ("row", "column"))
+    for what, labels, found in (
+        ("rows", [row.row for row in grid.shape.rows], rows),
+        ("columns", [column.label for column in grid.shape.columns], columns),
+    ):
+        if missing := [label for label in labels if label not in found]:
+            more = f"; and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+            return [
+                f"The figure lines leaves out {len(missing)} of {len(labels)} {what}, which have no number "
+                f"for {x}: {'; '.join(missing[:MOST_NAMED])}{more}."
+            ]
+    return []
+
+
+def _across(runs: Sequence[StoredRun], grid: Grid) -> str | None:
+    """The numeric setting with most values; None where none has `POINTS`."""
+    values = {key: {run.settings.get(key) for run in runs} for key in grid.keys}
+    numeric = {key: sum(map(is_number, found)) for key, found in values.items()}
+    x = max(numeric, key=numeric.__getitem__, default=None)
+    return None if x is None or numeric[x] < POINTS else x
 
 
 def _means(grid: Grid, metric: str, columns: Sequence[str]) -> list[float]:

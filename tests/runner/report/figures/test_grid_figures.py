@@ -10,10 +10,12 @@ from typing import Any, cast
 import pytest
 from matplotlib import pyplot
 
+from runner.report import selection_table
 from runner.report.draw_figures import draw_figure
 from runner.report.selection.grid import Grid, grid_of
-from runner.report.selection.grid_figures import add_intervals, line_grid
+from runner.report.selection.grid_figures import add_intervals, left_out_of_lines, line_grid
 from runner.report.selection.stored_runs import StoredRun
+from runner.report.selection_table import show_runs, write_runs
 
 
 def stored(
@@ -22,6 +24,7 @@ def stored(
     """A run of DMALA with these settings of the sampler and the task that measured `metrics`."""
     config = {
         "seed": seed,
+        "scale": {"name": "quick"},
         "target": {"name": "bernoulli4"},
         "sampler": {"name": "dmala", **sampler},
         "task": {
@@ -51,6 +54,38 @@ def test_a_value_that_no_axis_has_a_place_for_is_left_out_of_the_lines(odd: Any)
     columns = [column.label for column in lines.shape.columns]
     assert columns == [f"bernoulli4, step_size={value}" for value in (1, 2, 3)]
     assert lines_of(runs[:6]) is None
+
+
+def test_what_has_no_place_on_the_axis_of_the_lines_is_said() -> None:
+    """Without a word the figure had other rows than the table."""
+    runs = [stored(step_size=value) for value in ("auto", 3, 1, 2)]
+    (said,) = left_out_of_lines(runs, grid_of(runs, "all"))
+    assert said == (
+        "The figure lines leaves out 1 of 4 rows, which have no number for sampler.step_size: "
+        "dmala, step_size=auto."
+    )
+    assert left_out_of_lines(runs[1:], grid_of(runs[1:], "all")) == []
+    assert left_out_of_lines(runs[:3], grid_of(runs[:3], "all")) == [], "there are no lines"
+    runs = [stored(task={"burn_in": value}) for value in ("none", 3, 1, 2)]
+    (said,) = left_out_of_lines(runs, grid_of(runs, "all"))
+    assert said.startswith(
+        "The figure lines leaves out 1 of 4 columns, which have no number for task.burn_in: "
+    )
+    many = [f"odd {number}" for number in range(10)]
+    runs = [stored(step_size=value) for value in (*many, 3, 1, 2)]
+    (said,) = left_out_of_lines(runs, grid_of(runs, "all"))
+    assert said.endswith("; dmala, step_size=odd 7; and 2 more.")
+
+
+def test_the_sentence_stands_below_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(selection_table, "write_figures", lambda *_: [])
+    runs = [stored(step_size=value) for value in ("auto", 3, 1, 2)]
+    folder = write_runs(runs, *show_runs(runs, "all"), [], tmp_path)
+    (said,) = left_out_of_lines(runs, grid_of(runs, "all"))
+    assert said in capsys.readouterr().out.splitlines()
+    assert f"- {said}\n" in (folder / "table.md").read_text()
 
 
 def test_runs_with_the_same_setting_that_is_not_a_number_differ_in_nothing() -> None:
