@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -15,17 +16,23 @@ from runner.execution.errors import one_sentence, warn
 from runner.files.plain_yaml import plain_yaml
 from runner.store.arrays.pictures import stored_pictures
 from runner.store.logger_protocol import Logger
-from runner.store.run_folder import RunFolder
+from runner.store.run_folder import LEFT_OUT, RunFolder
 
 
 @dataclass(frozen=True)
 class Given:
-    """How many runs were given to a logger, how many it had before, how many are not done."""
+    """How many runs were given to a logger, how many it had before, how many are not done.
+
+    Runs that are damaged or cannot be read are none of these; `runner.store.left_out` has a line on them.
+    """
 
     runs: int
     known: int
     unfinished: int
 
+
+Gift = Literal["given", "known", "unfinished", "left out"]
+"""What became of a run that was to be given to a logger."""
 
 AT_ONCE = 32
 """Runs that are given at the same time: each mostly waits for the server."""
@@ -46,14 +53,14 @@ def log_runs(
     """
     known = configs or {}
 
-    def give(folder: RunFolder) -> bool | None:
+    def give(folder: RunFolder) -> Gift:
         return log_run(logger, folder, again, known.get(folder.run_id), searched)
 
     # The first one alone: a server that refuses it refuses all.
     first = [give(folder) for folder in folders[:1]]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        statuses = first + list(pool.map(give, folders[1:]))
-    return Given(*(statuses.count(status) for status in (True, False, None)))
+        gifts = Counter([*first, *pool.map(give, folders[1:])])
+    return Given(gifts["given"], gifts["known"], gifts["unfinished"])
 
 
 def log_run(
@@ -62,23 +69,19 @@ def log_run(
     again: bool = False,
     config: Mapping[str, Any] | None = None,
     searched: Sequence[str] = (),
-) -> bool | None:
-    """Gives one run to the logger.
-
-    Returns:
-        Whether it was given: False where the logger has it, None where it is not done or cannot be read.
-    """
-    summary = folder.standing()[1]
+) -> Gift:
+    """Gives one run to the logger, unless the logger has it, or it is not done or cannot be read."""
+    status, summary = folder.standing()
     if summary is None:
-        return None
+        return "left out" if status in LEFT_OUT else "unfinished"
     if not again and logger.has(folder.run_id, summary):
-        return False
+        return "known"
     try:
         config = config or plain_yaml((folder.path / "config.yaml").read_bytes())
         points = _points(folder)
     except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
         warn(f"the run {folder.path} is not logged, since its files cannot be read: {one_sentence(error)}.")
-        return None
+        return "left out"
     told = {"settings": summary.get("settings"), "searched": searched}
     about = {"finished": "", **(folder.manifest() or {}), **told}
     logger.start(folder.run_id, config, about)
@@ -86,7 +89,7 @@ def log_run(
         pictures = partial(stored_pictures, folder.path) if step == points[-1][0] else None
         logger.log(folder.run_id, step, values, pictures)
     logger.finish(folder.run_id, summary)
-    return True
+    return "given"
 
 
 def _points(folder: RunFolder) -> list[tuple[int, dict[str, float]]]:
