@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from textwrap import shorten
 from typing import Any
 
 import wandb_workspaces.workspaces as ws
@@ -10,6 +11,9 @@ from wandb_workspaces import expr
 
 from runner.dashboards.shown import Shown
 from runner.dashboards.views import view_content
+
+LONGEST = 100
+"""Letters of a workspace's title."""
 
 BASE = "https://wandb.ai"
 """Stands before a workspace's address, of which the client reads the path and the name only."""
@@ -64,9 +68,15 @@ def _internal_name(shown: Shown) -> str:
 
 
 def _title(shown: Shown) -> str:
-    """The title without what the client takes for an emoji: signs of mathematics."""
+    """The title without what the client takes for an emoji: signs of mathematics.
+
+    Of a long one the end in brackets stays, which tells two scales of an experiment apart.
+    """
     plain = "".join(each if each.isalnum() or each in " .,:;()[]-_/%'" else "-" for each in shown.title)
-    return plain[:100]
+    if len(plain) <= LONGEST:
+        return plain
+    said, opened, end = plain.rpartition(" (")
+    return shorten(said, LONGEST - len(opened + end), placeholder=" ...") + opened + end
 
 
 def _found(entity: str, project: str, name: str) -> Any:
