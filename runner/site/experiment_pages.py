@@ -133,7 +133,7 @@ class ExperimentPages:
             **nothing,
             "why": why,
             "experiment": name,
-            "title": rest or heading,
+            "title": rest,
             "heading": heading,
             "counts": {},
             "thumbnail": "",

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.execution.errors import counted
 from runner.report.figure_shape import Role
 from runner.report.page.legend import BEATS_BEST, INEXACT, NOT_SIGNIFICANT, REDUCED, WITHIN_FLOOR
 from runner.report.page.markdown import unit_text
@@ -98,7 +99,7 @@ def write_experiment(
         "experiment": data.place.experiment,
         "scale": data.place.scale,
         "href": f"experiments/{data.place.key}.html",
-        "title": data.shape.title.partition(": ")[2] or data.shape.title,
+        "title": data.shape.title.partition(": ")[2],
         "heading": data.shape.title.partition(": ")[0],
         "counts": counts,
         "source": data.source,
@@ -129,7 +130,7 @@ def origins(runs: Sequence[RunEntry]) -> list[str]:
             commit = str(about["git"].get("commit") or "no commit")[:COMMIT]
             changed = " with changes" if about["git"].get("dirty") else ""
             found[f"commit {commit}{changed}, {about.get('device') or 'an unknown device'}"] += 1
-    return [f"{number} runs: {said}" for said, number in found.most_common()]
+    return [f"{counted(number, 'run')}: {said}" for said, number in found.most_common()]
 
 
 def _origin(data: ExperimentData, runs: Sequence[RunEntry]) -> tuple[str, str]:

@@ -55,7 +55,7 @@ def write_start(
         page="start", up="", root=root, total=len(runs), papers=papers,
         counts=counts_in_order(run.status for run in runs.values()),
         running=[
-            card | {"title": f"{card['heading']}: {card['title']}"}
+            card | {"title": _joined(card["heading"], card["title"])}
             for card in cards
             if card["counts"].get("running")
         ],
@@ -97,7 +97,12 @@ def paper_in_title(heading: str) -> str:
 def _title(card: Mapping[str, Any]) -> str:
     heading, paper = str(card["heading"]), paper_in_title(str(card["heading"]))
     named = heading.removeprefix(f"{paper} ") if paper != OTHERS else heading
-    return f"{named}: {card['title']}"
+    return _joined(named, card["title"])
+
+
+def _joined(heading: str, title: str) -> str:
+    """A heading with the title behind it, which may be empty."""
+    return ": ".join(filter(None, (heading, title)))
 
 
 def command_name(command: str) -> str:

@@ -293,3 +293,13 @@ def test_a_chart_of_one_seed_names_no_interval_over_seeds(stored: Stored, seed: 
     page = stored.reported().text
     assert said in page
     assert ("interval over seeds" in page) == (seed != "seed=0")
+    assert ("1 run: commit" if seed == "seed=0" else "2 runs: commit") in page
+
+
+def test_a_title_without_a_colon_stands_once_on_the_start_page(stored: Stored) -> None:
+    """It was heading and title: ``Table 1 as the released code computes it: EDLP Table 1 as ...``."""
+    experiments(stored.conf, "two")
+    compute(stored.root, stored.hydra, "one")
+    page = stored.reported("index.html").text
+    titles = re.findall(r"^(?:one|two)\b.*", page, re.MULTILINE)
+    assert {"one", "two"} == set(titles)
