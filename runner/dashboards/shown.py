@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
+from runner.execution.errors import counted
 from runner.report.analysis.table_entries import Summary, summarise
 from runner.report.experiment_shape import experiment_shape
 from runner.report.published import PublishedNumbers, published_numbers
@@ -87,7 +88,7 @@ def shown_runs(runs: Sequence[StoredRun], root: Path | str) -> Shown:
     about += f" over {', '.join(varied)}" if varied else ""
     ids = sorted(run.folder.run_id for run in runs)
     name = f"sweep {short_hash({'runs': ids})[:8]}"
-    title = f"{shorten(about, LONGEST, placeholder=' ...')} ({len(runs)} runs, {name})"
+    title = f"{shorten(about, LONGEST, placeholder=' ...')} ({counted(len(runs), 'run')}, {name})"
     rows = tuple(f"{key}.name" if key in names else key for key in dict.fromkeys([*grid.keys, "sampler"]))
     summary = summarise(grid.shape, grid.results, PublishedNumbers({}))
     tables = Path(root) / "tables" / "runs" / name

@@ -12,7 +12,7 @@ from runner.config.construct import RESERVED
 from runner.execution.reached import duration
 from runner.report.runs.experiment_run import Run
 from runner.report.runs.stored_results import Results
-from runner.tasks.task import Task, span, task_of
+from runner.tasks.task import Task, span, spanned, task_of
 
 
 def _distinct(results: Results) -> list[Run]:
@@ -88,11 +88,11 @@ def _training(models: list[DictConfig]) -> str:
     reference = [model.ground_truth for model in models]
     method = " or ".join(sorted({f"{each.method.upper()}-{each.cd_steps}" for each in training}))
     return (
-        f"Models: {span(model.n_hidden for model in models)} hidden units, "
-        f"{span(each.iterations for each in training)} iterations of {method} in batches of "
+        f"Models: {spanned((model.n_hidden for model in models), 'hidden unit')}, "
+        f"{spanned((each.iterations for each in training), 'iteration')} of {method} in batches of "
         f"{span(each.batch for each in training)}; reference sample: "
-        f"{span(each.steps for each in reference)} block-Gibbs steps of "
-        f"{span(each.chains for each in reference)} chains."
+        f"{spanned((each.steps for each in reference), 'block-Gibbs step')} of "
+        f"{spanned((each.chains for each in reference), 'chain')}."
     )
 
 

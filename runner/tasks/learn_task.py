@@ -15,7 +15,7 @@ from runner.models.learned_values import check_data_set
 from runner.models.training_settings import TrainingSettings, essential, training_settings
 from runner.tasks.likelihood.ais_settings import ais_numbers, annealing_identity
 from runner.tasks.runs import Trial
-from runner.tasks.task import Parts, PerSeedTask, alternatives, span
+from runner.tasks.task import Parts, PerSeedTask, alternatives, span, spanned
 
 if TYPE_CHECKING:
     from runner.models.recipe import Recipe
@@ -113,16 +113,16 @@ class Learn(PerSeedTask):
         tasks = [config.task for config in configs]
         repeated = [config.task for config in configs if not _by_block_gibbs(config)]
         buffers = [task.buffer for task in tasks if task.get("buffer") is not None]
-        taken = f", chains taken from a buffer of {span(buffers)} states" if buffers else ""
-        times = f", {span(task.ais.repeats for task in repeated)} times" if repeated else ""
+        taken = f", chains taken from a buffer of {spanned(buffers, 'state')}" if buffers else ""
+        times = f", {spanned((task.ais.repeats for task in repeated), 'time')}" if repeated else ""
         return (
             f"{alternatives(str(task.method).upper() for task in tasks)} with "
-            f"{span(_chains(task) for task in tasks)} chains, "
-            f"{span(task.iterations for task in tasks)} iterations of "
-            f"{span(task.cd_steps for task in tasks)} steps in batches of "
+            f"{spanned((_chains(task) for task in tasks), 'chain')}, "
+            f"{spanned((task.iterations for task in tasks), 'iteration')} of "
+            f"{spanned((task.cd_steps for task in tasks), 'step')} in batches of "
             f"{span(task.batch for task in tasks)}{taken}; AIS with "
-            f"{span(_number(task.ais.temperatures) for task in tasks)} temperatures and "
-            f"{span(task.ais.chains for task in tasks)} chains{times}"
+            f"{spanned((_number(task.ais.temperatures) for task in tasks), 'temperature')} and "
+            f"{spanned((task.ais.chains for task in tasks), 'chain')}{times}"
         )
 
     def run(

@@ -27,7 +27,7 @@ from runner.store.run_files import Measurement, RunResult
 from runner.store.run_folder import RunFolder
 from runner.store.run_store import Store
 from runner.tasks.likelihood.annealings import Annealings
-from runner.tasks.task import Parts, PerSeedTask, span
+from runner.tasks.task import Parts, PerSeedTask, spanned
 from samplers.kernel import Kernel
 from samplers.tuning.tunable import fixed
 from targets.checks import one_of, whole_number, within
@@ -84,8 +84,8 @@ class LogPartition(PerSeedTask):
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         tasks = [config.task for config in configs]
-        repeats, chains = (span(task[key] for task in tasks) for key in ("repeats", "chains"))
-        return f"{repeats} populations of {chains} chains"
+        repeats = spanned((task.repeats for task in tasks), "population")
+        return f"{repeats} of {spanned((task.chains for task in tasks), 'chain')}"
 
     def run(
         self, config: DictConfig, seed: int, store: Store, folder: RunFolder, problems: Problems

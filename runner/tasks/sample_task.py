@@ -11,7 +11,7 @@ from runner.config.run_settings import UNLISTED, without_values
 from runner.models.learned_values import check_training
 from runner.problem.sample_settings import sample_settings
 from runner.tasks.runs import Runs, Trial
-from runner.tasks.task import Parts, Task, alternatives, span
+from runner.tasks.task import Parts, Task, alternatives, span, spanned
 
 if TYPE_CHECKING:
     from runner.problem.problems import Problems
@@ -62,8 +62,8 @@ class Sample(Task):
     def budget(self, configs: Sequence[DictConfig]) -> str:
         tasks = [config.task for config in configs]
         return (
-            f"{span(task.chains for task in tasks)} chains, "
-            f"{span(task.steps for task in tasks)} steps of which "
+            f"{spanned((task.chains for task in tasks), 'chain')}, "
+            f"{spanned((task.steps for task in tasks), 'step')} of which "
             f"{span(int(task.burn_in) for task in tasks)} are burn-in, start: "
             f"{alternatives(task.start for task in tasks)}"
         )

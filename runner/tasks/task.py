@@ -228,6 +228,12 @@ def span(values: Iterable[int]) -> str:
     return f"{distinct[0]:,} to {distinct[-1]:,}"
 
 
+def spanned(values: Iterable[int], what: str) -> str:
+    """Like `span`, with the name of what is counted: ``1 chain``, ``100 chains`` or ``1 to 100 chains``."""
+    number = span(values)
+    return f"{number} {what}{'s' * (number != '1')}"
+
+
 def alternatives(values: Iterable[object]) -> str:
     """Distinct values in alphabetical order: ``one_mode or random``."""
     return " or ".join(sorted({str(value) for value in values}))

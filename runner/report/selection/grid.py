@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from runner.config.experiments.same_jobs import NO_PART
 from runner.config.run_settings import CLASS, METRIC, TUNING, Settings, absence_tells, value_shown
-from runner.execution.errors import UserError
+from runner.execution.errors import UserError, counted
 from runner.report.figure_shape import Role
 from runner.report.runs.experiment_run import IMAGES, Run, drawn_by_reference
 from runner.report.runs.stored_results import Results
@@ -77,7 +77,7 @@ def grid_of(runs: Sequence[StoredRun], title: str, across: str | None = None) ->
     equal = any(STEPS in places.row_settings[row] for row in rows)
     shape = TableShape(
         title=title,
-        caption=f"{len(runs)} runs{EQUAL_COST * equal}.",
+        caption=f"{counted(len(runs), 'run')}{EQUAL_COST * equal}.",
         rows=[RowShape(row, role=_role(placed, row)) for row in ordered(rows, places.row_settings)],
         columns=[ColumnShape(column, {}) for column in ordered(columns, places.column_settings)],
         metrics=metrics,

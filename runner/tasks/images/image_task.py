@@ -18,7 +18,7 @@ from runner.config.key_group import node
 from runner.execution.errors import UserError
 from runner.models.learned_values import check_training
 from runner.tasks.runs import Trial
-from runner.tasks.task import PerSeedTask, alternatives, span
+from runner.tasks.task import PerSeedTask, alternatives, span, spanned
 from targets.checks import one_of, whole_number
 
 if TYPE_CHECKING:
@@ -199,10 +199,11 @@ class ImageTask(PerSeedTask):
 
     def budget(self, configs: Sequence[DictConfig]) -> str:
         tasks = [config.task for config in configs]
+        every = spanned((int(task.thinning) for task in tasks), "step")
         return (
-            f"{span(task.samples for task in tasks)} images of "
-            f"{span(task.chains for task in tasks)} chains, one every "
-            f"{span(int(task.thinning) for task in tasks)} steps after "
+            f"{spanned((task.samples for task in tasks), 'image')} of "
+            f"{spanned((task.chains for task in tasks), 'chain')}, one every "
+            f"{'step' if every == '1 step' else every} after "
             f"{span(int(task.burn_in) for task in tasks)} of burn-in, start: "
             f"{alternatives(task.start for task in tasks)}"
         )

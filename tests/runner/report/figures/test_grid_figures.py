@@ -88,6 +88,11 @@ def test_the_sentence_stands_below_the_table(
     assert f"- {said}\n" in (folder / "table.md").read_text()
 
 
+@pytest.mark.parametrize(("number", "caption"), [(1, "1 run."), (2, "2 runs.")])
+def test_the_caption_counts_the_runs(number: int, caption: str) -> None:
+    assert grid_of([stored(seed) for seed in range(number)], "all").shape.caption == caption
+
+
 def test_runs_with_the_same_setting_that_is_not_a_number_differ_in_nothing() -> None:
     runs = [stored(seed, step_size=float("nan")) for seed in (0, 1)]
     assert grid_of(runs, "all").keys == []
