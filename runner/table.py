@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from runner.config.output_root import check_there
 from runner.execution.command_line import ExperimentParser, reporting
 from runner.execution.errors import UserError, warn
 from runner.execution.memory.garbage import collect_once_imported, imported
@@ -34,8 +35,8 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
         The folder of the table's files.
 
     Raises:
-        UserError: for an unknown experiment, an override that does not fit, or a table that does not
-            match its sweep.
+        UserError: for an unknown experiment, an override that does not fit, a folder of results that is not
+            there, or a table that does not match its sweep.
     """
     shape = experiment_shape(experiment, overrides)
 
@@ -62,6 +63,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
     published = published_numbers(shape)
     jobs = experiment_jobs(experiment, list(overrides))
     root, scale = Path(jobs[0].config.output_root), str(jobs[0].config.scale.name)
+    check_there(root)
     results = gather(experiment, shape, jobs, Store(root))
     of_all = list(overrides)
     if extend:

@@ -139,9 +139,18 @@ def results_of(words: Sequence[str], made: str) -> Path:
         UserError: where the folder is not there, too.
     """
     root = only_output_root(words, made)
+    check_there(root)
+    return root
+
+
+def check_there(root: Path) -> None:
+    """Refuses a folder of results that is not there.
+
+    Raises:
+        UserError: with its name.
+    """
     if not root.is_dir():
         raise UserError(f"{KEY} must be a folder with results, '{root}' was given, which is not there.")
-    return root
 
 
 def output_root_word(root: str | Path) -> str:

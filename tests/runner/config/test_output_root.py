@@ -92,6 +92,18 @@ def test_all_commands_read_a_folder_in_quotes(
     assert (root / "record" / "verdicts").is_dir()
 
 
+def test_a_table_of_results_that_are_not_there_is_refused_and_makes_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty table was written into a new folder; `verify` and the report say the same of such a folder."""
+    root = tmp_path / "typo"
+    said = f"error: output_root must be a folder with results, '{root}' was given, which is not there.\n"
+    for main in (lambda words: table.main(["pt_table5", "scale=smoke", *words]), verify.main, report):
+        assert main([f"output_root={root}"]) == 2
+        assert capsys.readouterr().err == said
+    assert not root.exists()
+
+
 TIMED = "'out/${now:%H%M%S%f}'"
 SEVERAL = [
     (
