@@ -24,6 +24,10 @@ FILE_NAME = re.compile(r"\w[\w .+-]*")
 """What a figure may be called: its files lie in the folder of the table."""
 
 
+MOST_NAMED = 8
+"""Rows that are named where a sentence is of some; a table of any runs may have hundreds."""
+
+
 class Direction(Enum):
     """Which way a metric is better; `none` draws no comparison."""
 

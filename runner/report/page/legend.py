@@ -9,15 +9,12 @@ from dataclasses import dataclass, field
 from runner.execution.errors import counted
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.figure_shape import Role
-from runner.report.table_shape import TableShape
+from runner.report.table_shape import MOST_NAMED, TableShape
 
 INEXACT, NOT_SIGNIFICANT, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
 
 AVERAGED = "averaged over seeds where these have problems of their own"
 """What is said of closed forms that differ between seeds, each of which may be an instance of the target."""
-
-MOST_NAMED = 8
-"""Rows that are named where a sentence is of some; a table of any runs may have hundreds."""
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """Those that exist as superscripts in plain text: there is no superscript q."""

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from runner.report.figure_shape import FigureShape, PanelShape
 from runner.report.figures.labels.broken_lines import row_name
 from runner.report.figures.metric_axis import spread_out
-from runner.report.page.legend import MOST_NAMED
 from runner.report.selection.grid import Grid, grid_of, is_number
 from runner.report.selection.stored_runs import StoredRun
-from runner.report.table_shape import Direction, MetricShape
+from runner.report.table_shape import MOST_NAMED, Direction, MetricShape
 
 METRICS = 4
 """Metrics that are drawn: the first ones."""
