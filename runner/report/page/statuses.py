@@ -55,15 +55,16 @@ def running_of(runs: Sequence[StoredRun]) -> list[Running]:
 
 
 def table_of(title: str, lines: Lines) -> Table:
-    """One line per row and cell, and their sum: a column for each status that a run has, and always ``done``.
+    """One line per row and column of the experiment, and their sum; numbers of runs by status.
 
-    Where there is little room the words wrap and the counts do not.
+    A status that no run has is left out, but for ``done``. Where there is little room the words wrap and the
+    counts do not.
     """
     table = Table(title=title, title_justify="left", header_style="bold", show_footer=True)
     total = sum(lines.values(), Counter[str]())
     shown = [status for status in STATUSES if total[status] or status == "done"]
     table.add_column("row", footer="all", overflow="fold")
-    table.add_column("cell", overflow="fold")
+    table.add_column("column", overflow="fold")
     for status in shown:
         table.add_column(status, justify="right", footer=str(total[status]), no_wrap=True)
     for (row, cell), counts in lines.items():

@@ -151,7 +151,7 @@ def test_the_counts_fit_80_columns_and_labels_are_shown_as_they_are(
     lines = capsys.readouterr().out.splitlines()
     table = [line for line in lines if line.startswith(("│", "┃"))]
     assert max(map(len, table)) <= 80
-    assert re.fullmatch(r"┃ row +┃ cell +┃ done ┃ missing ┃", table[0])
+    assert re.fullmatch(r"┃ row +┃ column +┃ done ┃ missing ┃", table[0])
     assert any(re.search(r"│ Gibbs \[v1\] of :smile: +│ sampler=gibbs.*│ +│ +2 │", line) for line in table)
     assert not any("target=bernoulli4" in line for line in table)  # all jobs have it
     assert re.fullmatch(r"│ all +│ +│ +0 │ +4 │", table[-1])
