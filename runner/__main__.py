@@ -15,7 +15,7 @@ from hydra._internal.utils import get_args_parser
 from hydra.core.global_hydra import GlobalHydra
 
 from runner.config.compose import CONFIG
-from runner.execution.command_line import OneSentenceParser, reporting, with_config_dir
+from runner.execution.command_line import OneSentenceParser, exit_statuses, reporting, with_config_dir
 from runner.execution.errors import UserError, counted, warn
 from runner.execution.memory.garbage import collect_once_imported
 from runner.execution.signals import listen
@@ -23,6 +23,14 @@ from runner.execution.signals import listen
 if TYPE_CHECKING:
     from runner.report.selection.stored_runs import StoredRun
     from runner.sweep.jobs import Job, Request
+
+STATUSES = {
+    0: "done",
+    1: "some runs failed, the others are done",
+    3: "other processes still compute some of the runs",
+    75: "told to stop, and all is saved: repeat the command to continue",
+}
+"""What the exit statuses of a run or a sweep mean; others are those of every command."""
 
 
 @reporting
@@ -53,7 +61,10 @@ def main(argv: Sequence[str]) -> int:
     if args.cfg in ("job", "all"):
         return _show_configuration(request, args.package, resolve=args.resolve, whole=args.cfg == "all")
     if args.help or args.cfg:
-        return _hydra([*request.hydra, *request.plans[0].overrides], args)
+        status = _hydra([*request.hydra, *request.plans[0].overrides], args)
+        if args.help:
+            print(f"\n{exit_statuses(STATUSES)}")
+        return status
 
     if not args.multirun:
         check_one_job(request.hydra)

@@ -90,6 +90,7 @@ def sentences(found: Verification, seconds: float) -> list[str]:
 def main(argv: Sequence[str]) -> int:
     """The command line."""
     parser = ExperimentParser("runner.verify", __doc__, any_runs=False)
+    parser.statuses = {0: "nothing is damaged", 1: "a result is damaged, or could not be read"}
     parser.usage = f"{parser.prog} [EXPERIMENT] [key=value ...] [--config-dir DIR]"
     words, started = parser.parse_intermixed_args(argv).words, time.monotonic()
     if words and "=" not in words[0]:

@@ -12,7 +12,8 @@ import argparse
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, ParamSpec
 
@@ -25,9 +26,23 @@ from runner.execution.override_values import quoted
 from runner.execution.storage_errors import storage_error
 from runner.execution.streams.outputs import guard, status_with_output
 
+HELP_WIDTH = 79
+"""Columns of a help text."""
+
 Arguments = ParamSpec("Arguments")
 
 SEARCH_PATH = "hydra.searchpath="
+
+DONE = "done, whatever the state of the runs"
+OF_ALL = {
+    1: "a file could not be read or written",
+    2: "refused before any work, in one sentence",
+    129: "the terminal was closed",
+    130: "Ctrl-C",
+    141: "done, but whoever read the output was gone",
+    143: "SIGTERM",
+}
+"""What the exit statuses mean that every command may end with, besides 0."""
 
 UNFORESEEN = "The command met something that no check had foreseen"
 """How the sentence begins about an error that is nobody's but ours."""
@@ -99,8 +114,24 @@ def called(module: str) -> str:
     return f"rungwise {sys.argv[1]}" if by_name else f"python -m {module}"
 
 
+def exit_statuses(own: Mapping[int, str]) -> str:
+    """The sentence of ``--help`` on exit statuses; `own` are those that mean something else in a command."""
+    meanings = sorted(({0: DONE} | OF_ALL | dict(own)).items())
+    said = "; ".join(f"{status}, {meaning}" for status, meaning in meanings)
+    return textwrap.fill(f"Exit status: {said}.", HELP_WIDTH)
+
+
 class OneSentenceParser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence."""
+    """A parser whose errors are one sentence, and whose help ends with the exit statuses.
+
+    Attributes:
+        statuses: what exit statuses mean in this command, where that is not `OF_ALL`.
+    """
+
+    statuses: Mapping[int, str] = {}
+
+    def format_help(self) -> str:
+        return f"{super().format_help()}\n{exit_statuses(self.statuses)}\n"
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message[0].upper()}{message[1:]}; see --help.")

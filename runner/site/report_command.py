@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "compared. Only what has changed on disk since the last time is made again.",
         epilog="Examples: python -m runner.report; python -m runner.report output_root=DIR --watch. "
         "The last line says where the report is and how long it took. It needs the extra 'report' "
-        "(pip install -e '.[report]'). Exit status: 0, or 2 for a mistake in the command.",
+        "(pip install -e '.[report]').",
     )
     parser.add_argument(
         "words", nargs="*", metavar="output_root=DIR", help="where results are (default: outputs)"

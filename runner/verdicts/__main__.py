@@ -1,8 +1,6 @@
 """``python -m runner.verdicts [output_root=DIR]``: a verdict on every published number, from records alone.
 
-Reads DIR/record, writes DIR/record/verdicts, and fills in the numbers of each reading from its table. Exit
-status: 0; 1 if a record was left out because its files have changed since it was recorded, or if a reading
-has a number without a source; 2 for a mistake in the command.
+Reads DIR/record, writes DIR/record/verdicts, and fills in the numbers of each reading from its table.
 """
 
 from __future__ import annotations
@@ -14,11 +12,18 @@ from runner.config.output_root import only_output_root
 from runner.execution.command_line import OneSentenceParser, called, reporting
 from runner.execution.errors import warn
 
+STATUSES = {
+    0: "done",
+    1: "a record was left out because its files have changed since it was recorded, or a reading has a "
+    "number without a source",
+}
+
 
 @reporting
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = OneSentenceParser(prog=called("runner.verdicts"), description=__doc__)
+    parser.statuses = STATUSES
     parser.add_argument("words", nargs="*", metavar="output_root=DIR", help="default: outputs")
     root = only_output_root(parser.parse_args(arguments).words, "Verdicts are made with")
 

@@ -1,8 +1,4 @@
-"""``python -m runner.audit [output_root=DIR]``: measures every finding and writes the results.
-
-Exit status 0 when every figure is in its expected interval, 1 when one is not, 2 for a mistake in the
-command.
-"""
+"""``python -m runner.audit [output_root=DIR]``: measures every finding and writes the results."""
 
 from __future__ import annotations
 
@@ -11,16 +7,18 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from runner.config.output_root import only_output_root
-from runner.execution.command_line import reporting
+from runner.execution.command_line import exit_statuses, reporting
 
 USAGE = "usage: python -m runner.audit [output_root=DIR]"
+
+STATUSES = {0: "every figure is in its expected interval", 1: "a figure is not, or a file was refused"}
 
 
 @reporting
 def main(arguments: Sequence[str]) -> int:
     """Runs the audit."""
     if {"-h", "--help"} & set(arguments):
-        print(f"{USAGE}\n\n{(__doc__ or '').splitlines()[0]}")
+        print(f"{USAGE}\n\n{(__doc__ or '').splitlines()[0]}\n\n{exit_statuses(STATUSES)}")
         return 0
     folder = only_output_root(arguments, "The audit is made with") / "audit"
 

@@ -11,19 +11,22 @@ Without overrides, checks every sampler in conf/sampler on small targets. Overri
 - ``target=bernoulli4`` uses this target instead of the small ones;
 - ``output_root=DIR`` says where results go;
 - ``--config-dir DIR`` adds a folder with your own configurations.
-
-Exit status: 0, every claim holds; 1, a claim fails or could not be checked at all, or a `step` does not
-follow its matrix; 2, a mistake in the command; 3, a sampler crashed and all other claims hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.execution.command_line import OneSentenceParser, called, reporting, with_config_dir
+from runner.execution.command_line import OneSentenceParser, called, exit_statuses, reporting, with_config_dir
 
 CRASHED = 3
 """Exit status where a sampler crashed and nothing worse was found."""
+
+STATUSES = {
+    0: "every claim holds",
+    1: "a claim fails or could not be checked at all, or a step does not follow its matrix",
+    CRASHED: "a sampler crashed, and all other claims hold",
+}
 
 
 @reporting
@@ -35,7 +38,7 @@ def main(arguments: Sequence[str], draws: int | None = None) -> int:
         draws: steps from each state; by default 100,000.
     """
     if {"-h", "--help"} & set(arguments):
-        print((__doc__ or "").strip())
+        print(f"{(__doc__ or '').strip()}\n\n{exit_statuses(STATUSES)}")
         return 0
     parser = OneSentenceParser(prog=called("runner.exactness"), add_help=False)
     parser.add_argument("overrides", nargs="*")

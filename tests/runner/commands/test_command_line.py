@@ -153,6 +153,9 @@ def test_help_names_groups_and_keys(call: Call) -> None:
         "output_root: outputs",
     ):
         assert text in ended.out
+    assert "Exit status: 0, done; 1, some runs failed, the others are done; 2, refused" in " ".join(
+        ended.out.split()
+    )
 
 
 def test_cfg_shows_the_configuration_that_runs(call: Call) -> None:

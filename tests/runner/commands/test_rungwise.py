@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,29 @@ def test_a_command_says_its_use(name: str, capsys: pytest.CaptureFixture[str]) -
     except SystemExit as ended:
         status = int(ended.code or 0)
     assert status == 0
-    assert capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"Exit status: 0, .*; 2, refused before any work, in one sentence; .*143, SIGTERM\.$", said
+    )
+    assert said.count("Exit status") + said.count("exit status") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("table", "0, done, whatever the state of the runs"),
+        ("verify", "1, a result is damaged"),
+        ("verdicts", "1, a record was left out"),
+        ("audit", "1, a figure is not"),
+        ("exactness", "3, a sampler crashed"),
+    ],
+)
+def test_a_commands_use_says_what_its_own_statuses_mean(
+    name: str, meaning: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with suppress(SystemExit):
+        main([name, "--help"])
+    assert meaning in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(
