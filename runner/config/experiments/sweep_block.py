@@ -8,6 +8,7 @@ from typing import Any
 from runner.config.choices import LABEL
 from runner.config.compose import OF_A_COMMAND
 from runner.config.experiments.experiment_file import check_scales
+from runner.config.experiments.override_meaning import written
 from runner.config.form import MOST_SEEDS
 from runner.config.overrides import Names
 from runner.execution.errors import UserError, listed
@@ -41,6 +42,7 @@ def check_block(experiment: str, composed: Mapping[str, Any], names: Names) -> N
             raise UserError(f"The experiment {experiment} has sweep.{key}; a sweep has {listed(KEYS)}.")
     for key in ("grid", "overrides"):
         _check_overrides(experiment, f"sweep.{key}", block.get(key) or {})
+    _check_one_value(experiment, block.get("overrides") or {})
     scales, seeds = block.get("scales") or {}, block.get("seeds") or {}
     _check_scales(experiment, "sweep.scales", scales)
     rows = block["rows"]
@@ -100,6 +102,17 @@ def _check_overrides(experiment: str, key: str, found: Any) -> None:
             raise UserError(
                 f"{key}.{name} of the experiment {experiment} must be a value or a list of values, [] was "
                 "given."
+            )
+
+
+def _check_one_value(experiment: str, overrides: Mapping[str, Any]) -> None:
+    """Refuses several values of a key of all jobs: they would make jobs that are in no column of the grid."""
+    for name, value in overrides.items():
+        if isinstance(value, list) and len(value) > 1:
+            raise UserError(
+                f"sweep.overrides.{name} of the experiment {experiment} must be one value, {value!r} was "
+                f'given: {name}: "{written(value)}", in quotes, is a list that is one value, and values that '
+                "make a job each stand in sweep.grid or in a row."
             )
 
 

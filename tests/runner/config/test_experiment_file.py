@@ -71,6 +71,11 @@ MISTAKES = [
         "sweep.grid.target of the experiment mine must be a value or a list of values, [] was given.",
     ),
     (
+        f"{{{ROWS}, overrides: {{metric: [tv, ess]}}}}",
+        "sweep.overrides.metric of the experiment mine must be one value, ['tv', 'ess'] was given: metric: "
+        '"[tv,ess]", in quotes, is a list that is one value, and values that make a job each stand in',
+    ),
+    (
         "{rows: [{row: Off, sampler: gibbs}]}",
         "sweep.rows.0.row of the experiment mine must be a text (in quotes, if it is No, Off, Yes or On), Fa",
     ),
