@@ -57,7 +57,9 @@ def selected_runs(lines: Sequence[str]) -> Selection:
     """
     found, known = _fitting(lines)
     if not found.runs:
-        said = f"None of the {len(known)} runs under {found.root} fits {' '.join(found.conditions)}"
+        several = f"None of the {len(known)} runs under {found.root} fits"
+        said = several if len(known) != 1 else f"The only run under {found.root} does not fit"
+        said = f"{said} {' '.join(found.conditions)}"
         instead = values_instead(found.conditions, known)
         raise UserError(f"{said}{instead and f': {instead}'}.")
     return found

@@ -269,7 +269,7 @@
     const unknown = Object.keys(conditions).filter((key) => !runs.keys[key]);
     const why = unknown.length ? `: no run has the setting${unknown.length > 1 ? "s" : ""} ${unknown.join(", ")}` : "";
     at("found").textContent = found.length ? `${found.length} of ${runs.ids.length} runs${found.length > MANY && at("view").value === "curves" ? `, the first ${MANY} are drawn` : ""}`
-      : `None of the ${runs.ids.length} runs fits ${given}${why}.`;
+      : `${runs.ids.length === 1 ? "The only run does not fit" : `None of the ${runs.ids.length} runs fits`} ${given}${why}.`;
     const { metric } = state();
     const known = Object.keys(runs.metrics).filter((name) => found.some((run) => runs.metrics[name][run] !== null));
     known.sort((one, other) => (other in runs.directions) - (one in runs.directions));
@@ -328,6 +328,8 @@
       at("more").addEventListener("change", () => { field(at("more").value, []); at("more").options[at("more").selectedIndex].remove(); });
       at("clear").addEventListener("click", () => { keep({}); fields(); show(); });
       for (const name of ["view", "metric", "along", "group", "logx", "logy"]) at(name).addEventListener("change", () => { keep(ticked()); show(); });
+      // The conditions stand behind the # of the address, where the link to the content would take their place.
+      at("skip").addEventListener("click", (event) => { event.preventDefault(); at("main").focus(); });
       window.addEventListener("hashchange", start);
       start();
     });

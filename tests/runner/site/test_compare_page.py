@@ -141,6 +141,18 @@ def lines_of(folder: Path, number: int) -> Compared:
     return compare_page(folder, runs, CURVES, {run.run_id: curve(0.1) for run in runs})
 
 
+def test_a_single_run_that_does_not_fit_is_the_only_one(tmp_path: Path) -> None:
+    assert (
+        compare_page(tmp_path, seeds(0, GIBBS, 0.1), "sampler=gibs").found
+        == "The only run does not fit sampler=gibs."
+    )
+
+
+def test_the_link_to_the_content_keeps_the_conditions(tmp_path: Path) -> None:
+    """They stand in the address, in the place that the link would have taken."""
+    assert compare_page(tmp_path, seeds(0, GIBBS, 0.1, 0.2), f"sampler=gibbs&{BARS}").skipped
+
+
 def test_lines_of_one_sampler_differ_in_dashes_and_markers(tmp_path: Path) -> None:
     """The seventh was as the first."""
     drawn = lines_of(tmp_path, 42).drawn

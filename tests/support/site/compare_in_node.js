@@ -13,7 +13,8 @@ class Element {
     const chosen = children.find((each) => each.selected) || children[0];
     if (chosen instanceof Option) this.value = chosen.value;
   }
-  addEventListener() {}
+  addEventListener(name, heard) { this[name] = heard; }
+  focus() { focused = this; }
   setAttribute() {}
 }
 class Option {
@@ -25,6 +26,7 @@ class DataTable {
 }
 
 const elements = {}, drawn = [];
+let focused = null, followed = true;
 const run = (name) => vm.runInThisContext(fs.readFileSync(path.join(site, name), "utf8"), name);
 Object.assign(globalThis, {
   Option, URLSearchParams,
@@ -44,9 +46,10 @@ Object.assign(globalThis, {
 
 run("assets/compare.js");
 run("data/runs.js");
+elements.skip?.click({ preventDefault() { followed = false; } });
 const inputs = (box) => box.children.flatMap((label) => label.children).filter((each) => each.type === "checkbox");
 const ticked = () => elements.filters.children.map((box) => [box.dataset.key, inputs(box).filter((each) => each.checked).map((each) => each.value).join(",")]);
 process.on("exit", () => console.log(JSON.stringify({
-  drawn, caption: elements.caption?.textContent ?? "", found: elements.found.textContent,
+  drawn, caption: elements.caption?.textContent ?? "", found: elements.found.textContent, skipped: !followed && focused === elements.main,
   ticked: Object.fromEntries(ticked().filter(([, given]) => given)),
 })));

@@ -31,12 +31,14 @@ class Compared:
         caption: of the figure.
         found: how many runs fit the address.
         ticked: the values that are ticked of each setting with some, separated by commas.
+        skipped: whether the link to the content went there and left the address as it is.
     """
 
     drawn: list[dict[str, Any]]
     caption: str
     found: str
     ticked: dict[str, str]
+    skipped: bool
 
     @property
     def means(self) -> dict[str, str]:
