@@ -42,7 +42,8 @@ class WandbLogger:
             ``"disabled"``; None for WANDB_MODE, or else online.
         project: the W&B project; None for WANDB_PROJECT, or else ``rungwise``.
         entity: the W&B user or team; None for WANDB_ENTITY, or else the default of the key.
-        group: groups runs; None for the experiment and its scale.
+        group: groups runs; None for what the command gave that computed a run, or else the experiment and
+            its scale.
         tags: tags of every run, besides its target, sampler, scale and papers, and those that it has
             already; empty for those of WANDB_TAGS.
         directory: where W&B keeps its own files, in the folder ``wandb``.
@@ -112,6 +113,7 @@ class WandbLogger:
         own |= {"paper": ", ".join(called.papers) or None, "commit": git.get("commit")}
         own |= {"dirty": git.get("dirty"), "settings": called.settings}
         experiment = config.get("experiment")
+        together = f"{experiment}, {names['scale']}" if experiment else None
         groups = [names["target"], names["sampler"], names["scale"]]
         tags = [*groups, *called.papers, *_run_tags(config), *self.tags]
         # A run that an agent asked for has the id that the sweep knows it by; a batch has but one such run.
@@ -119,7 +121,7 @@ class WandbLogger:
         arguments: dict[str, Any] = {
             "run_name": called.text,
             "config": {**config, **own},
-            "run_group": self.group or (f"{experiment}, {names['scale']}" if experiment else None),
+            "run_group": self.group or (config.get("logger") or {}).get("group") or together,
             "run_job_type": names["task"] or "run",
             "tags": tuple(dict.fromkeys(filter(None, tags))),
             "commit": git.get("commit"),

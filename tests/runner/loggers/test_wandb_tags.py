@@ -1,4 +1,4 @@
-"""The tags of a run in W&B: a later copy of the run adds to them and takes none away."""
+"""The tags and the group of a run in W&B: a later copy of the run adds to them and takes none away."""
 
 from __future__ import annotations
 
@@ -33,6 +33,17 @@ def test_a_copy_keeps_the_tags_that_the_run_has_on_the_server(
     monkeypatch.setenv("WANDB_TAGS", "of the shell")
     assert wandb_sync.main(["runs", root]) == 0
     assert {"first", "by hand", "of the shell"} < set(sent.fields["tags"])
+
+
+def test_a_copy_keeps_the_group_of_the_command_that_computed_the_run(
+    tmp_path: Path, server: WandbServer
+) -> None:
+    root = f"output_root={tmp_path}"
+    assert run([*ONE, "logger=wandb", "logger.system=false", "logger.group=mine", root]) == 0
+    (sent,) = server.project.runs.values()
+    for given, group in ([], "mine"), (["group=other"], "other"):
+        assert wandb_sync.main(["runs", *given, "--again", root]) == 0
+        assert sent.fields["groupName"] == group
 
 
 @pytest.mark.parametrize("tags", ["[first,try]", "first"])
