@@ -12,7 +12,7 @@ import pytest
 
 from runner import table
 from runner.config.sources.edited_files import forget_files
-from runner.files.atomic_files import read_json
+from runner.files.atomic_files import read_json, write_json
 from runner.store.folder_digests import DIGESTS, FILES, damaged_files
 from tests.support.commands import content, finished
 
@@ -125,6 +125,16 @@ def test_a_table_of_changed_runs_does_not_take_the_place_of_another(
     )
     assert content(RECORD) == kept
     assert command(*few, *before, "--record") == 0
+
+
+def test_a_record_whose_overrides_are_gone_is_of_other_runs(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("--record") == 0
+    path = RECORD / "manifest.json"
+    write_json(path, (read_json(path) or {}) | {"overrides": ["sampler=gone"]})
+    assert command("--record") == 2
+    assert "is of other runs, it has sampler=gone, which this table lacks: " in capsys.readouterr().err
 
 
 def test_a_part_is_rendered_anew_as_the_part_that_it_is(command: Command) -> None:
