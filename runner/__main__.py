@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,7 @@ def main(argv: Sequence[str]) -> int:
     checks: list[Callable[[], None]] = []
     if not args.multirun:
         _warn_of_one_run(request)
+        _name_no_experiment(request, lines)
     else:
         from runner.report.experiment_shape import check_figures, check_table
 
@@ -97,6 +99,28 @@ def _warn_of_one_run(request: Request) -> None:
             f"`+{EXPERIMENT}={name}` without -m is one run with the default target and sampler, and none of "
             "the experiment's; -m runs the table."
         )
+
+
+def _name_no_experiment(request: Request, lines: Sequence[str]) -> None:
+    """Takes the experiment's name from a run that is none of its jobs, and would be listed among its runs.
+
+    The command that repeats a failed job is one of them; a trial of a W&B sweep notes whose settings it has.
+    """
+    from runner.config.experiments.experiment_file import has_rows
+    from runner.config.overrides import EXPERIMENT
+    from runner.sweep.jobs import jobs_of, requested
+
+    by_key = {each.key_or_group: each for each in request.given}
+    if EXPERIMENT not in by_key or "objective" in by_key:
+        return
+    if not has_rows(str(by_key[EXPERIMENT].value()), request.names):
+        return
+    own: set[str] = set()
+    with suppress(UserError):  # where no job has these values
+        own.update(*(job.run_ids.values() for job in jobs_of(requested(lines, multirun=True))))
+    if not own.issuperset(*(job.run_ids.values() for job in request.jobs)):
+        for job in request.jobs:
+            job.config.experiment = None
 
 
 def _search(lines: Sequence[str], *, dry: bool) -> int:

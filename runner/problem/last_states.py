@@ -5,7 +5,7 @@ Its step is tried before a run, from states at which chains begin.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -26,7 +26,8 @@ def misplaced_seeds(config: DictConfig, target: Target, state: State, seeds: Seq
     Args:
         state: batch ``(*axes, seeds, chains)``.
     """
-    if not is_own(config, "sampler"):
+    path = next(_own_paths(OmegaConf.to_container(config.sampler)), None)
+    if path is None:
         return {}
     axis = state.log_prob.dim() - 2
     own = target.log_prob(state.theta)
@@ -34,23 +35,20 @@ def misplaced_seeds(config: DictConfig, target: Target, state: State, seeds: Seq
     for place, seed in enumerate(seeds):
         of_seed = (x.narrow(axis, place, 1) for x in (state.theta, state.log_prob, own))
         if what := misplaced(target, *of_seed):
-            found[seed] = f"{_path(config)}.step {what}"
+            found[seed] = f"{path}.step {what}"
     return found
-
-
-def _path(config: DictConfig) -> str:
-    """The sampler's class; of a tempered one, that of its kernel."""
-    kernel = config.sampler.get("kernel")
-    return str((kernel if OmegaConf.is_dict(kernel) else config.sampler).get("_target_"))
 
 
 def is_own(config: DictConfig, key: str) -> bool:
     """Whether a class in the group `key` of the configuration is none of this project's."""
-    return _has_own(OmegaConf.to_container(config[key]))
+    return next(_own_paths(OmegaConf.to_container(config[key])), None) is not None
 
 
-def _has_own(node: Any) -> bool:
-    if not isinstance(node, Mapping):
-        return False
-    path = node.get("_target_")
-    return (isinstance(path, str) and not path.startswith(PROJECT)) or any(map(_has_own, node.values()))
+def _own_paths(node: Any) -> Iterator[str]:
+    """The classes in `node` that are none of this project's."""
+    if isinstance(node, Mapping):
+        path = node.get("_target_")
+        if isinstance(path, str) and not path.startswith(PROJECT):
+            yield path
+        for inside in node.values():
+            yield from _own_paths(inside)

@@ -17,7 +17,6 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import LABEL, check_number, choices_of, patterns_among
 from runner.config.compose import compose_by_groups, one_sentence_errors
-from runner.config.experiments.experiment_file import has_rows
 from runner.config.experiments.plans import Plan, every_combination, experiment_plans, seeds_by_job
 from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
@@ -104,8 +103,6 @@ class Request:
     def _config(self, plan: Plan) -> DictConfig:
         config = compose_by_groups([*self.hydra, *plan.overrides], self.names.groups)
         _set_seeds(config, plan)
-        if not plan.row and config.get(EXPERIMENT) and has_rows(str(config[EXPERIMENT]), self.names):
-            config.experiment = None  # one run with other settings is none of the experiment's jobs
         # Values that are made of the seed are known later where each seed is a job of its own.
         check_form(config, resolve=not plan.one_job_per_seed)
         with one_sentence_errors():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,12 @@ def test_one_run_is_none_of_the_experiments(call: Call, own: Path) -> None:
     assert call(*few, "+experiment=mine", "sampler=dmala", "sampler.step_size=1.0").status == 0
     (path,) = Path("outputs/runs").glob("*/config.yaml")
     assert "experiment: null\n" in path.read_text()
+    shutil.rmtree("outputs")
+    (job,) = jobs_of_mine(own, "metric=tv", "task.steps=5", "task.chains=2", "seed=0")
+    assert call(*few, *job.overrides).status == 0, "what repeats a failed job"
+    (path,) = Path("outputs/runs").glob("*/config.yaml")
+    assert path.parent.name in job.run_ids.values()
+    assert "experiment: mine\n" in path.read_text()
 
 
 def test_a_file_without_its_first_line_is_refused(call: Call, own: Path) -> None:
