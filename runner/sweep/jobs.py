@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from runner.catalogue.plain_checks import check_plainly, check_sampler_plainly
 from runner.config.choices import LABEL, check_number, choices_of, patterns_among
 from runner.config.compose import compose_by_groups, one_sentence_errors
+from runner.config.experiments.beside_sweep import beside_sweep
 from runner.config.experiments.plans import Plan, every_combination, experiment_plans, seeds_by_job
 from runner.config.experiments.same_jobs import same_jobs
 from runner.config.form import MOST_SEEDS, check_form
@@ -176,7 +177,8 @@ def jobs_of(request: Request) -> list[Job]:
     Raises:
         UserError: for a configuration, a device, seeds, a key that no job reads, or several output roots.
     """
-    check_read(request.given, request.configs)
+    several = any(plan.in_sweep for plan in request.plans)
+    check_read(request.given if several else beside_sweep(request.given, request.names), request.configs)
     jobs: list[Job] = []
     known: set[tuple[str, str]] = set()
     read: set[tuple[str, ...]] = set()

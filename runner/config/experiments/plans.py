@@ -141,12 +141,17 @@ def _plans_at(experiment: str, block: Mapping[str, Any], scale: str, at_scale: R
     return plans
 
 
-def _as_named(user: Choices, block: Mapping[str, Any]) -> Choices:
-    """`user` with ``++key`` as ``key`` where the sweep has that key, which is then there."""
+def swept_keys(block: Mapping[str, Any]) -> set[str]:
+    """The keys to which a sweep gives values: in all of its rows or in one, at one scale or at all."""
     by_scale = [*(block.get("scales") or {}).values()]
     by_scale += [own for row in block["rows"] for own in (row.get("scales") or {}).values()]
     parts = [block.get("grid"), block.get("overrides"), *by_scale, *block["rows"]]
-    named = {f"{FORCED}{key}" for part in parts for key in part or {}}
+    return {key for part in parts for key in part or {}}
+
+
+def _as_named(user: Choices, block: Mapping[str, Any]) -> Choices:
+    """`user` with ``++key`` as ``key`` where the sweep has that key, which is then there."""
+    named = {f"{FORCED}{key}" for key in swept_keys(block)}
     forced = {key: lines for key, lines in user.items() if key in named}
     plain = {key.removeprefix(FORCED): [line.removeprefix(FORCED) for line in forced[key]] for key in forced}
     return {key: lines for key, lines in user.items() if key not in forced} | plain

@@ -13,7 +13,7 @@ from runner.config.experiments.override_meaning import written as as_override
 from runner.execution.errors import UserError
 from runner.report.experiment_shape import experiment_shape
 from runner.report.runs.job_places import placed_runs
-from runner.sweep.jobs import Job, experiment_jobs
+from runner.sweep.jobs import Job, experiment_jobs, jobs_of, requested
 from tests.support.commands import Call, refused
 
 ROWS = "rows: [{row: a, sampler: gibbs}]"
@@ -139,6 +139,14 @@ def test_one_run_is_none_of_the_experiments(call: Call, own: Path) -> None:
     (path,) = Path("outputs/runs").glob("*/config.yaml")
     assert path.parent.name in job.run_ids.values()
     assert "experiment: mine\n" in path.read_text()
+
+
+@pytest.mark.parametrize("experiment", ["edlp_table1", "field_optimisation", "pt_figure5", "reld_theorem1"])
+def test_the_command_that_repeats_a_job_is_accepted(experiment: str) -> None:
+    """It has all keys of the sweep, of which some rows do not read some."""
+    for job in experiment_jobs(experiment, ["scale=smoke"])[:6]:
+        (same,) = jobs_of(requested(job.overrides, multirun=False))
+        assert same.run_ids == job.run_ids
 
 
 def test_a_file_without_its_first_line_is_refused(call: Call, own: Path) -> None:
