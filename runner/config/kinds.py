@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -136,6 +137,8 @@ def as_annotated(value: Any, annotation: Any, key: str) -> Any:
         return value
     whole = float not in numbers
     if _is_number(value) and (not whole or isinstance(value, int) or value.is_integer()):
+        if not whole and isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise UserError(f"{key} must be a number that a float can hold.")
         return int(value) if whole else float(value) if int not in numbers else value
     allowed = ["null"] * (type(None) in parts) + [f"a {'whole ' * whole}number", *map(repr, words)]
     raise UserError(f"{key} must be {' or '.join(allowed)}, {value!r} was given.")

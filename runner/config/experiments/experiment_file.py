@@ -26,7 +26,7 @@ def experiment_content(name: str, names: Names) -> dict[str, Any]:
     label = composed.get(EXPERIMENT)
     if isinstance(label, Mapping):
         raise UserError(f"The experiment {name} needs the line '{PACKAGE}' at the top of its file.")
-    if label is None and ("sweep" in composed or "table" in composed):
+    if label is None and ("table" in composed or (composed.get("sweep") or {}).get("rows")):
         raise UserError(
             f"The experiment {name} needs the key experiment: {name}, by which its runs are found."
         )

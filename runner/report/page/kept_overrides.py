@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from runner.config.experiments.override_meaning import meaning
+from runner.config.experiments.override_meaning import read
 from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json, write_json
 
@@ -36,7 +36,7 @@ def differing(then: Iterable[str], now: Iterable[str]) -> Iterator[str]:
             yield f"it has {before[key]}, which this table lacks"
         elif key not in before:
             yield f"this table has {after[key]}, which it lacks"
-        elif meaning(before[key]) != meaning(after[key]):
+        elif read(before[key])[1] != read(after[key])[1]:
             yield f"it has {before[key]}, and this table {after[key]}"
 
 

@@ -7,12 +7,19 @@ from pathlib import Path
 
 from runner.config.experiments.changing_overrides import changing_overrides
 from runner.execution.errors import UserError
+from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json
 from runner.report.page.kept_overrides import SCALE, besides_scale, choosing, differing
 from runner.report.recorded.seed_values import SEEDS, read_labelled, read_seed_values
 from runner.report.runs.stored_results import Results
 
 TABLE = "table.csv"
+
+NUMBERS = ("scale.", "dtype", "streams", "tuning.", "model")
+"""Keys beside those of `changing_overrides` that change numbers; device and compiling only round."""
+
+SEEDS_OF_SCALE = "scale.seeds"
+"""It says how many seeds there are, which `check_nothing_lost` compares."""
 
 Places = Mapping[tuple[str, str], Set[int]]
 """The seeds that were measured, by row and column."""
@@ -73,9 +80,14 @@ def check_same_protocol(experiment: str, folder: Path, scale: str, overrides: Se
 
 
 def _changing(experiment: str, where: Sequence[str], overrides: Sequence[str]) -> list[str]:
-    """Those of `overrides` that change runs, as the budget of a scale does."""
-    budget = [line for line in overrides if line.startswith("scale.")]
-    return [*budget, *changing_overrides(experiment, [*where, *overrides])]
+    """Those of `overrides` that change the numbers of runs, and do more than choose among them."""
+    others = [
+        line for line in overrides if key_of(line).startswith(NUMBERS) and key_of(line) != SEEDS_OF_SCALE
+    ]
+    try:
+        return [*others, *changing_overrides(experiment, [*where, *overrides])]
+    except UserError:  # a row that a record names may have another label today
+        return list(overrides)
 
 
 def _more(held: Places, numbers: Mapping[tuple[str, str], int], new: Places) -> Iterator[str]:

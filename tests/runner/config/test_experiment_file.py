@@ -126,6 +126,12 @@ def test_a_file_without_its_name_is_refused(call: Call, own: Path) -> None:
     assert said == "error: The experiment mine needs the key experiment: mine, by which its runs are found.\n"
 
 
+def test_a_preset_without_rows_needs_no_name(call: Call, own: Path) -> None:
+    own.write_text("# @package _global_\nsweep: {seeds_per_job: 2}\ntask: {steps: 5, chains: 2}\n")
+    few = ("--config-dir", "conf", "target=bernoulli4", "metric=tv", "sampler=gibbs")
+    assert call(*few, "+experiment=mine").status == 0
+
+
 def test_one_run_is_none_of_the_experiments(call: Call, own: Path) -> None:
     """Its settings are those of no row, and whoever reads the runs of the experiment got it, too."""
     own.write_text(f"# @package _global_\nexperiment: mine\nsweep: {{{ROWS}}}\n")

@@ -123,6 +123,8 @@ def test_numbers_are_of_the_class_that_the_annotation_names() -> None:
     node = {"_target_": f"{HERE}.Plain", "rate": 2, "size": 4.0, "lazy": True, "either": 3}
     found = construct(node, "target", (Target,))
     assert repr(found.given) == "{'rate': 2.0, 'size': 4, 'lazy': True, 'either': 3}"
+    with pytest.raises(UserError, match=r"target\.rate must be a number that a float can hold"):
+        construct({**node, "rate": 10**400}, "target", (Target,))
     for value in ("no", 1, "yes"):
         with pytest.raises(UserError, match=rf"target\.lazy must be true or false, {value!r} was given"):
             construct({**node, "lazy": value}, "target", (Target,))

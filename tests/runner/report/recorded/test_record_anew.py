@@ -137,6 +137,22 @@ def test_a_record_whose_overrides_are_gone_is_of_other_runs(
     assert "is of other runs, it has sampler=gone, which this table lacks: " in capsys.readouterr().err
 
 
+def test_other_ways_of_writing_and_more_seeds_are_no_other_runs(command: Command) -> None:
+    few = ("sampler=dmala", "target.components=2")
+    assert command(*few, "scale.seeds=1", "task.chains=4", "--record") == 0
+    assert command(*few, "scale.seeds=2", "++task.chains=4", "device=cpu", "--record") == 0
+
+
+def test_what_else_changes_numbers_is_other_runs(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("--record") == 0
+    for held in ("dtype=float64", "++scale.steps=5", "tuning.effort=4"):
+        write_json(path := RECORD / "manifest.json", (read_json(path) or {}) | {"overrides": [held]})
+        assert command("--record") == 2
+        assert f"is of other runs, it has {held}, which" in capsys.readouterr().err
+
+
 def test_a_part_is_rendered_anew_as_the_part_that_it_is(command: Command) -> None:
     """The manifest says which runs it is of; the table asks for the missing ones of these alone.
 
