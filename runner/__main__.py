@@ -73,8 +73,7 @@ def main(argv: Sequence[str]) -> int:
     _ = request.configs  # wrong values are found before torch is imported
     checks: list[Callable[[], None]] = []
     if not args.multirun:
-        _warn_of_one_run(request)
-        _name_no_experiment(request, lines)
+        _leave_experiment(request, lines)
     else:
         from runner.report.experiment_shape import check_figures, check_table
 
@@ -89,38 +88,30 @@ def main(argv: Sequence[str]) -> int:
     return run_sweep(request, partial(_show, request.hydra), *checks)
 
 
-def _warn_of_one_run(request: Request) -> None:
-    """Says that an experiment was started without -m, unless the target or the sampler is given, too."""
-    from runner.config.experiments.experiment_file import table_not_run
-    from runner.config.overrides import EXPERIMENT, parse
-
-    if (name := table_not_run(parse(request.plans[0].overrides), request.names)) is not None:
-        warn(
-            f"`+{EXPERIMENT}={name}` without -m is one run with the default target and sampler, and none of "
-            "the experiment's; -m runs the table."
-        )
-
-
-def _name_no_experiment(request: Request, lines: Sequence[str]) -> None:
+def _leave_experiment(request: Request, lines: Sequence[str]) -> None:
     """Takes the experiment's name from a run that is none of its jobs, and would be listed among its runs.
 
     The command that repeats a failed job is one of them; a trial of a W&B sweep notes whose settings it has.
     """
-    from runner.config.experiments.experiment_file import has_rows
+    from runner.config.experiments.experiment_file import named_sweep, table_not_run
     from runner.config.overrides import EXPERIMENT
     from runner.sweep.jobs import jobs_of, requested
 
-    by_key = {each.key_or_group: each for each in request.given}
-    if EXPERIMENT not in by_key or "objective" in by_key:
-        return
-    if not has_rows(str(by_key[EXPERIMENT].value()), request.names):
+    named = named_sweep(request.given, request.names)
+    if named is None or any(each.key_or_group == "objective" for each in request.given):
         return
     own: set[str] = set()
     with suppress(UserError):  # where no job has these values
         own.update(*(job.run_ids.values() for job in jobs_of(requested(lines, multirun=True))))
-    if not own.issuperset(*(job.run_ids.values() for job in request.jobs)):
-        for job in request.jobs:
-            job.config.experiment = None
+    if own.issuperset(*(job.run_ids.values() for job in request.jobs)):
+        return
+    for job in request.jobs:
+        job.config.experiment = None
+    if table_not_run(request.given, request.names) is not None:
+        warn(
+            f"`+{EXPERIMENT}={named[0]}` without -m is one run with the default target and sampler, and none "
+            "of the experiment's; -m runs the table."
+        )
 
 
 def _search(lines: Sequence[str], *, dry: bool) -> int:

@@ -52,14 +52,21 @@ def with_own_classes(lines: Sequence[str], names: Names) -> list[str]:
 
 
 def as_given(lines: Sequence[str]) -> list[str]:
-    """`lines` without what `with_own_classes` has added, which adds it again where they are repeated."""
+    """`lines` as `with_own_classes` got them, which makes the same of them where they are repeated.
+
+    An argument of a user's own class has one plus, whatever was given.
+    """
     paths = dict(line.lstrip("+").split("=", 1) for line in lines if "._target_=" in line)
     names = {
         f"{key.removesuffix('_target_')}name={quoted(path.rsplit('.', 1)[-1])}" for key, path in paths.items()
     }
     removed = {f"{line.removeprefix('~')}=0" for line in lines if line.startswith("~")}
     added = {f"++{line}" for line in names | removed}
-    return [line for line in lines if not line.startswith("~") and line not in added]
+    kept = [line for line in lines if not line.startswith("~") and line not in added]
+    own = [key.removesuffix("._target_") for key in paths]
+    return [
+        line.removeprefix("+") if is_inside(line.lstrip("+").split("=", 1)[0], own) else line for line in kept
+    ]
 
 
 EXPONENT = re.compile(r"(\+{0,2}[^=]+)=(\d+\.0|\d+(?:\.\d+)?[eE]\+?\d+)")

@@ -13,6 +13,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from runner.config.form import check_own_name
+from runner.config.kinds import PROJECT
 from runner.execution.errors import UserError
 
 GROUP = "tempering"
@@ -76,7 +77,10 @@ def _tempered(sampler: Mapping[Any, Any], tempering: Mapping[Any, Any]) -> dict[
     wrapper = {str(key): value for key, value in tempering.items() if key != "name"}
     # An acceptance is what says that the step size can be tuned, and then each rung has its own.
     rungs = {key: sampler.get(key, default) for key, default in RUNGS.items() if "acceptance" in sampler}
-    return {"name": f"{tempering.get(PREFIX, '')}{name}", **wrapper, **RUNGS, **rungs, "kernel": sampler}
+    # Without a prefix a scheme of a user's own would have the name of the sampler without it.
+    path = str(tempering["_target_"])
+    prefix = tempering.get(PREFIX, "" if path.startswith(PROJECT) else f"{path.rsplit('.', 1)[-1]}_")
+    return {"name": f"{prefix}{name}", **wrapper, **RUNGS, **rungs, "kernel": sampler}
 
 
 def as_written(sentence: str, overrides: Sequence[str]) -> str:

@@ -24,6 +24,13 @@ LONGEST = 60
 """Letters of a title that say which runs."""
 
 
+def within(text: str, most: int) -> str:
+    """`text`, at most so long, its end left out after a word; within one where the first is too long."""
+    end = " ..."
+    said = shorten(text, most, placeholder=end)
+    return said if said != end.strip() else f"{text[: most - len(end)]}{end}"
+
+
 @dataclass(frozen=True)
 class Shown:
     """An experiment, or a selection of runs.
@@ -88,7 +95,7 @@ def shown_runs(runs: Sequence[StoredRun], root: Path | str) -> Shown:
     about += f" over {', '.join(varied)}" if varied else ""
     ids = sorted(run.folder.run_id for run in runs)
     name = f"sweep {short_hash({'runs': ids})[:8]}"
-    title = f"{shorten(about, LONGEST, placeholder=' ...')} ({counted(len(runs), 'run')}, {name})"
+    title = f"{within(about, LONGEST)} ({counted(len(runs), 'run')}, {name})"
     rows = tuple(f"{key}.name" if key in names else key for key in dict.fromkeys([*grid.keys, "sampler"]))
     summary = summarise(grid.shape, grid.results, PublishedNumbers({}))
     tables = Path(root) / "tables" / "runs" / name

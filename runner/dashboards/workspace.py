@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from textwrap import shorten
 from typing import Any
 
 import wandb_workspaces.workspaces as ws
 from wandb_workspaces import expr
 
-from runner.dashboards.shown import Shown
+from runner.dashboards.shown import Shown, within
 from runner.dashboards.views import view_content
 
 LONGEST = 100
 """Letters of a workspace's title."""
+
+LEAST = 20
+"""Letters at least that are left of it before what stands in brackets."""
 
 BASE = "https://wandb.ai"
 """Stands before a workspace's address, of which the client reads the path and the name only."""
@@ -76,7 +78,8 @@ def _title(shown: Shown) -> str:
     if len(plain) <= LONGEST:
         return plain
     said, opened, end = plain.rpartition(" (")
-    return shorten(said, LONGEST - len(opened + end), placeholder=" ...") + opened + end
+    room = LONGEST - len(opened + end)
+    return within(said, room) + opened + end if room > LEAST else within(plain, LONGEST)
 
 
 def _found(entity: str, project: str, name: str) -> Any:

@@ -121,7 +121,7 @@ class WandbLogger:
         arguments: dict[str, Any] = {
             "run_name": called.text,
             "config": {**config, **own},
-            "run_group": self.group or (config.get("logger") or {}).get("group") or together,
+            "run_group": self.group or _given(config, "group") or together,
             "run_job_type": names["task"] or "run",
             "tags": tuple(dict.fromkeys(filter(None, tags))),
             "commit": git.get("commit"),
@@ -243,8 +243,14 @@ def sweep_run() -> str | None:
 
 def _run_tags(config: Mapping[str, Any]) -> list[str]:
     """The tags that the command gave which computed the run with this configuration."""
-    given = (config.get("logger") or {}).get("tags") or ()
-    return [given] if isinstance(given, str) else list(map(str, given))
+    given = _given(config, "tags") or []
+    return list(map(str, given if isinstance(given, list | tuple) else [given]))
+
+
+def _given(config: Mapping[str, Any], key: str) -> Any:
+    """What the command gave the logger at `key` which computed the run with this configuration."""
+    node = config.get("logger")
+    return node.get(key) if isinstance(node, Mapping) else None
 
 
 def _name(group: Any) -> str:

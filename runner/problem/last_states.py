@@ -26,8 +26,7 @@ def misplaced_seeds(config: DictConfig, target: Target, state: State, seeds: Seq
     Args:
         state: batch ``(*axes, seeds, chains)``.
     """
-    path = next(_own_paths(OmegaConf.to_container(config.sampler)), None)
-    if path is None:
+    if not is_own(config, "sampler"):
         return {}
     axis = state.log_prob.dim() - 2
     own = target.log_prob(state.theta)
@@ -35,8 +34,18 @@ def misplaced_seeds(config: DictConfig, target: Target, state: State, seeds: Seq
     for place, seed in enumerate(seeds):
         of_seed = (x.narrow(axis, place, 1) for x in (state.theta, state.log_prob, own))
         if what := misplaced(target, *of_seed):
-            found[seed] = f"{path}.step {what}"
+            found[seed] = f"{_step(config)} {what}"
     return found
+
+
+def _step(config: DictConfig) -> str:
+    """Whose step it was: the kernel's, or that of what tempers it; ours where another part is the user's."""
+    sampler = config.sampler
+    kernel = sampler.get("kernel") if OmegaConf.is_dict(sampler.get("kernel")) else sampler
+    own = list(_own_paths(OmegaConf.to_container(sampler)))
+    paths = [str(node.get("_target_")) for node in (kernel, sampler)]
+    named = next((path for path in paths if path in own), None)
+    return f"{named}.step" if named else f"{paths[-1]}.step with {own[0]}"
 
 
 def is_own(config: DictConfig, key: str) -> bool:

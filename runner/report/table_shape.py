@@ -7,7 +7,7 @@ one new YAML.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -26,6 +26,12 @@ FILE_NAME = re.compile(r"\w[\w .+-]*")
 
 MOST_NAMED = 8
 """Rows that are named where a sentence is of some; a table of any runs may have hundreds."""
+
+
+def first_named(labels: Sequence[str]) -> str:
+    """The first of `labels`, and how many more there are."""
+    more = f"; and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+    return "; ".join(labels[:MOST_NAMED]) + more
 
 
 class Direction(Enum):

@@ -205,12 +205,13 @@ def misplaced(target: Target, theta: Tensor, cached: Tensor, own: Tensor) -> str
 
     Args:
         cached: the log densities in the state, ``(*batch)``.
-        own: those that the target has at `theta`, ``(*batch)``; only finite ones are compared.
+        own: those that the target has at `theta`, ``(*batch)``; -inf outside of a constrained one's support.
     """
     space = target.space
     if isinstance(space, Discrete) and (first := space.outsider(theta)):
         return f"must stay in the space {space}, it went to {first}"
     off = ((cached - own).abs() > ROUNDING * (1.0 + own.abs())) & own.isfinite()
+    off |= own.isneginf() & cached.isfinite()  # outside of a constrained target's support
     if not bool(off.any()):
         return ""
     kept, found = (float(value[off][0]) for value in (cached, own))

@@ -15,7 +15,7 @@ from torch import Tensor
 from metrics import run_chains
 from samplers import DMALA, Info, ParallelTempering, SimulatedTempering, State
 from samplers.kernel import Kernel, evaluate
-from samplers.trial.step_trial import try_step
+from samplers.trial.step_trial import misplaced, try_step
 from targets import Bernoulli4, Binary, FunctionTarget, LogQuadratic, Ordinal, Real, Streams, Target
 from targets.randomness import uniform
 
@@ -67,6 +67,13 @@ def with_a_chain_added(state: State, info: Info) -> tuple[State, Info]:
 def in_place(state: State, info: Info) -> tuple[State, Info]:
     Wrong.before.theta.zero_()
     return state, info
+
+
+def test_a_state_without_support_has_no_density_that_is_kept() -> None:
+    own = torch.tensor([[-torch.inf, -1.0]])
+    assert not misplaced(Bernoulli4(), torch.zeros(1, 2, 4), own, own)
+    said = misplaced(Bernoulli4(), torch.zeros(1, 2, 4), torch.tensor([[-5.0, -1.0]]), own)
+    assert said.endswith("it gave -5 where the target has -inf")
 
 
 CASES |= {

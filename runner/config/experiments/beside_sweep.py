@@ -1,4 +1,4 @@
-"""What a command that repeats one job of an experiment says beside the keys of the experiment's sweep."""
+"""What a command that repeats one job of an experiment says beside the experiment's sweep."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Sequence
 
 from hydra.core.override_parser.types import Override
 
-from runner.config.experiments.experiment_file import experiment_content
-from runner.config.experiments.plans import swept_keys
-from runner.config.overrides import EXPERIMENT, Names
+from runner.config.experiments.experiment_file import named_sweep
+from runner.config.experiments.override_meaning import meaning
+from runner.config.experiments.plans import swept_lines
+from runner.config.overrides import Names
 
 
 def beside_sweep(given: Sequence[Override], names: Names) -> list[Override]:
-    """Those of `given`, of a command without -m, whose keys no sweep of its experiment has.
+    """Those of `given`, of a command without -m, that the sweep of its experiment does not say.
 
-    Of the others one may change nothing in the job, as it does in the sweep.
+    What it says may change nothing in one of its jobs, which has it all the same.
     """
-    named = [each for each in given if each.key_or_group == EXPERIMENT]
-    if not named:
+    if (named := named_sweep(given, names)) is None:
         return list(given)
-    block = experiment_content(str(named[0].value()), names).get("sweep") or {}
-    swept = swept_keys(block) if block.get("rows") else set()
-    return [each for each in given if each.key_or_group not in swept]
+    swept = swept_lines(named[1])
+    return [each for each in given if meaning(each.input_line or "") not in swept]

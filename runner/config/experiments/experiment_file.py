@@ -47,17 +47,16 @@ def table_not_run(given: Sequence[Override], names: Names) -> str | None:
     Returns:
         Its name; None where there is no experiment, or one without rows.
     """
-    by_key = {each.key_or_group: each for each in given}
-    groups = {key.split(".", 1)[0] for key in by_key}
-    if EXPERIMENT not in by_key or groups & {"target", "sampler"}:
+    if {each.key_or_group.split(".", 1)[0] for each in given} & {"target", "sampler"}:
         return None
-    name = str(by_key[EXPERIMENT].value())
-    return name if has_rows(name, names) else None
+    return None if (named := named_sweep(given, names)) is None else named[0]
 
 
-def has_rows(name: str, names: Names) -> bool:
-    """Whether the experiment `name` has rows, each with jobs of its own."""
-    return bool((experiment_content(name, names).get("sweep") or {}).get("rows"))
+def named_sweep(given: Sequence[Override], names: Names) -> tuple[str, dict[str, Any]] | None:
+    """The experiment that overrides name, and its `sweep`; None where they name none, or one without rows."""
+    name = next((str(each.value()) for each in given if each.key_or_group == EXPERIMENT), None)
+    block = (experiment_content(name, names).get("sweep") or {}) if name is not None else {}
+    return (name, block) if name is not None and block.get("rows") else None
 
 
 def check_searched(given: Sequence[Override], names: Names) -> None:

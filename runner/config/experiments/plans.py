@@ -28,8 +28,8 @@ from runner.config.choices import LABEL, Choices, check_number
 from runner.config.experiments.chosen_rows import chosen_rows
 from runner.config.experiments.experiment_file import experiment_content
 from runner.config.experiments.override_meaning import meaning, read
-from runner.config.experiments.rows_at_scale import RowsAtScale
-from runner.config.experiments.sweep_block import check_block
+from runner.config.experiments.rows_at_scale import RowsAtScale, as_choices
+from runner.config.experiments.sweep_block import OF_A_ROW, check_block
 from runner.config.overrides import EXPERIMENT, FORCED, Names
 from runner.config.values import seeds_of, seeds_per_job
 from runner.execution.errors import UserError, listed
@@ -141,17 +141,23 @@ def _plans_at(experiment: str, block: Mapping[str, Any], scale: str, at_scale: R
     return plans
 
 
-def swept_keys(block: Mapping[str, Any]) -> set[str]:
-    """The keys to which a sweep gives values: in all of its rows or in one, at one scale or at all."""
+def swept_lines(block: Mapping[str, Any]) -> set[str]:
+    """The `meaning` of each override that a sweep makes, in all rows or in one, at one scale or at all."""
+    return {meaning(line) for lines in _swept(block) for values in lines.values() for line in values}
+
+
+def _swept(block: Mapping[str, Any]) -> Iterator[Choices]:
+    """The parts of a sweep that give values to keys."""
     by_scale = [*(block.get("scales") or {}).values()]
     by_scale += [own for row in block["rows"] for own in (row.get("scales") or {}).values()]
-    parts = [block.get("grid"), block.get("overrides"), *by_scale, *block["rows"]]
-    return {key for part in parts for key in part or {}}
+    rows = ({key: value for key, value in row.items() if key not in OF_A_ROW} for row in block["rows"])
+    for part in (block.get("grid"), block.get("overrides"), *by_scale, *rows):
+        yield as_choices(part or {})
 
 
 def _as_named(user: Choices, block: Mapping[str, Any]) -> Choices:
     """`user` with ``++key`` as ``key`` where the sweep has that key, which is then there."""
-    named = {f"{FORCED}{key}" for key in swept_keys(block)}
+    named = {f"{FORCED}{key}" for part in _swept(block) for key in part}
     forced = {key: lines for key, lines in user.items() if key in named}
     plain = {key.removeprefix(FORCED): [line.removeprefix(FORCED) for line in forced[key]] for key in forced}
     return {key: lines for key, lines in user.items() if key not in forced} | plain

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from runner.execution.errors import counted
 from runner.report.analysis.table_entries import Entry, Summary
 from runner.report.figure_shape import Role
-from runner.report.table_shape import MOST_NAMED, TableShape
+from runner.report.table_shape import TableShape, first_named
 
 INEXACT, NOT_SIGNIFICANT, BEATS_BEST, WITHIN_FLOOR, REDUCED = "†", "~", "‡", "°", "§"
 
@@ -141,8 +141,7 @@ def _untested(shape: TableShape, entries: Sequence[Entry]) -> str:
             parts += [entry.column] * (len(columns) > 1)
             places.setdefault(entry.row, []).append(", ".join(parts))
     named = [f"{row} ({'; '.join(own)})" if len(own) < len(ranked) else row for row, own in places.items()]
-    more = f"; and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    return "; ".join(named[:MOST_NAMED]) + more
+    return first_named(named)
 
 
 def notes_on_runs(threads: Sequence[int], sources: Mapping[str, int]) -> list[str]:

@@ -9,7 +9,7 @@ from runner.report.figures.labels.broken_lines import row_name
 from runner.report.figures.metric_axis import spread_out
 from runner.report.selection.grid import Grid, grid_of, is_number
 from runner.report.selection.stored_runs import StoredRun
-from runner.report.table_shape import MOST_NAMED, Direction, MetricShape
+from runner.report.table_shape import Direction, MetricShape, first_named
 
 METRICS = 4
 """Metrics that are drawn: the first ones."""
@@ -117,10 +117,9 @@ def left_out_of_lines(runs: Sequence[StoredRun], grid: Grid) -> list[str]:
         ("columns", [column.label for column in grid.shape.columns], columns),
     ):
         if missing := [label for label in labels if label not in found]:
-            more = f"; and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
             return [
                 f"The figure lines leaves out {len(missing)} of {len(labels)} {what}, which have no number "
-                f"for {x}: {'; '.join(missing[:MOST_NAMED])}{more}."
+                f"for {x}: {first_named(missing)}."
             ]
     return []
 

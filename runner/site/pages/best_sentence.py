@@ -47,7 +47,7 @@ def _said(numbers: pd.DataFrame, best: pd.DataFrame) -> str:
 def _significant(column: pd.DataFrame) -> list[str]:
     """The row that is significantly best in a column; none where the tests name no row."""
     best = column["best"].astype(bool)
-    competing = (column["role"] == Role.sampler.value) & (column["exact"] == True) & column["mean"].notna()  # noqa: E712
+    competing = (column["role"] == Role.sampler.value) & column["exact"].eq(True) & column["mean"].notna()
     # A test that there is not, whose p-value is missing, finds nothing.
     worse = column[competing & ~best]["p_value"] < ALPHA
     return list(column[best]["row"]) if best.sum() == 1 and len(worse) and worse.all() else []

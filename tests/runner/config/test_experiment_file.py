@@ -155,6 +155,15 @@ def test_the_command_that_repeats_a_job_is_accepted(experiment: str) -> None:
         assert same.run_ids == job.run_ids
 
 
+def test_another_value_that_the_job_does_not_read_is_refused() -> None:
+    """Only what the sweep itself says is passed over."""
+    (job,) = experiment_jobs("pt_figure5", ["scale=smoke"])
+    other = [line.replace("task.tune_every=null", "task.tune_every=7") for line in job.overrides]
+    assert other != list(job.overrides)
+    with pytest.raises(UserError, match=r"task\.tune_every must be left out"):
+        jobs_of(requested(other, multirun=False))
+
+
 def test_a_file_without_its_first_line_is_refused(call: Call, own: Path) -> None:
     own.write_text(f"sweep: {{{ROWS}}}\ntable: {{title: T}}\n")
     sentence = "The experiment mine needs the line '# @package _global_' at the top of its file."

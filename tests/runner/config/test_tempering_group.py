@@ -191,6 +191,13 @@ def test_another_tempering_is_one_file_and_one_yaml(tmp_path: Path, monkeypatch:
     assert torch.equal(kernel.step_sizes, torch.full((2,), 0.3, dtype=torch.float64))
 
 
+def test_another_tempering_without_a_prefix_does_not_have_the_name_of_its_sampler() -> None:
+    config = compose(
+        ["sampler=mala", "tempering=parallel", "tempering._target_=mine.Ladder", "~tempering.prefix"]
+    )
+    assert label(config, "sampler") == "Ladder_mala"
+
+
 def test_the_first_temperature_of_annealing_is_kept_where_it_is_zero() -> None:
     """Only an automatic ladder is composed without its default of 0."""
     annealed = compose(["sampler=gwg", "tempering=annealed", "tempering.hottest=0"]).sampler

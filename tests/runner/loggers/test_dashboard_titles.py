@@ -40,3 +40,11 @@ def test_a_long_title_of_an_experiment_keeps_its_scale() -> None:
     assert len(title) <= 100
     assert title.endswith(" so ... (quick)")
     assert _title(replace(whole, title="β of Table 1 (quick)")) == "β of Table 1 (quick)"
+
+
+@pytest.mark.parametrize("title", ["x" * 150 + " (quick)", "Table (" + "y" * 120 + ")", "z" * 120])
+def test_a_title_of_one_long_word_keeps_its_beginning(title: str) -> None:
+    """It failed, or nothing was left of it."""
+    found = _title(replace(shown("step_size"), title=title))
+    assert len(found) <= 100
+    assert found.startswith(title[:5])

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.problem.last_states import _step
+from runner.sweep.jobs import requested
 from tests.support.commands import Call
 
 KERNELS = """
@@ -68,6 +70,23 @@ def test_a_run_that_ends_in_the_wrong_place_has_failed(
     assert ended.status == 1
     assert said in ended.err
     assert "; this was found in the last states of seed 0." in ended.err
+
+
+@pytest.mark.parametrize(
+    ("sampler", "step"),
+    [
+        ("sampler._target_=a.Kernel", "a.Kernel.step"),
+        ("sampler=pt_gibbs sampler.kernel._target_=a.Kernel", "a.Kernel.step"),
+        ("sampler=gibbs tempering=parallel tempering._target_=a.Ladder", "a.Ladder.step"),
+        (
+            "sampler=pt_gibbs sampler.swap._target_=a.Swap",
+            "samplers.tempering.parallel_tempering.ParallelTempering.step with a.Swap",
+        ),
+    ],
+)
+def test_whose_step_it_was_is_named(sampler: str, step: str) -> None:
+    (config,) = requested(["target=bernoulli4", *sampler.split()], multirun=False).configs
+    assert _step(config) == step
 
 
 def test_only_the_seed_that_is_wrong_has_failed(call: Call) -> None:
