@@ -31,7 +31,7 @@ class Given:
     unfinished: int
 
 
-Gift = Literal["given", "known", "unfinished", "left out"]
+Outcome = Literal["given", "known", "unfinished", "left out"]
 """What became of a run that was to be given to a logger."""
 
 AT_ONCE = 32
@@ -53,14 +53,14 @@ def log_runs(
     """
     known = configs or {}
 
-    def give(folder: RunFolder) -> Gift:
+    def give(folder: RunFolder) -> Outcome:
         return log_run(logger, folder, again, known.get(folder.run_id), searched)
 
     # The first one alone: a server that refuses it refuses all.
     first = [give(folder) for folder in folders[:1]]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        gifts = Counter([*first, *pool.map(give, folders[1:])])
-    return Given(gifts["given"], gifts["known"], gifts["unfinished"])
+        outcomes = Counter([*first, *pool.map(give, folders[1:])])
+    return Given(outcomes["given"], outcomes["known"], outcomes["unfinished"])
 
 
 def log_run(
@@ -69,7 +69,7 @@ def log_run(
     again: bool = False,
     config: Mapping[str, Any] | None = None,
     searched: Sequence[str] = (),
-) -> Gift:
+) -> Outcome:
     """Gives one run to the logger, unless the logger has it, or it is not done or cannot be read."""
     status, summary = folder.standing()
     if summary is None:

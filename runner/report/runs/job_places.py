@@ -16,7 +16,7 @@ MOST_DIFFERENCES = 3
 """How many keys are named in which two runs of one place differ."""
 
 
-LISTS = ', unless a list in the sweep was meant as one value, which stands in quotes: "[tv,ess]"'
+LISTS = 'or quote a list that is meant as one value: "[tv,ess]"'
 """A list in a sweep makes several jobs."""
 
 
@@ -66,8 +66,8 @@ def placed_runs(experiment: str, shape: TableShape, jobs: Iterable[JobLike]) -> 
             elif other.run_id != run_id:
                 raise UserError(
                     f"Experiment {experiment}: row '{job.row}' has two runs of seed {seed} in the column "
-                    f"'{column}', which differ in {_differences(other.job, job)}; a row of the sweep with "
-                    f"another label, or a column of the table that tells them apart, is needed{LISTS}."
+                    f"'{column}', which differ in {_differences(other.job, job)}; give a row of the sweep "
+                    f"another label, or the table a column that tells them apart, {LISTS}."
                 )
 
 

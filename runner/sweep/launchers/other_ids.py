@@ -21,7 +21,7 @@ AUTO = (
 )
 """A worker on another machine may resolve `auto` to something else."""
 
-EDITED = "leave it as it is while a sweep starts, and repeat the command to see the runs of what it is now"
+EDITED = "do not change it while a sweep starts; repeat the command for the runs of the present version"
 
 
 def other_ids(jobs: Sequence[Job], others: Sequence[RunFolder]) -> str:

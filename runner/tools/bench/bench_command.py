@@ -38,6 +38,7 @@ from runner.tools.bench.steps.compiled_steps import compiled_rows
 from runner.tools.bench.steps.entropic_step import entropic_rows
 from runner.tools.bench.steps.gpu_by_proxy import proxy_rows
 from runner.tools.bench.steps.ising_step import ising_rows
+from runner.tools.bench.steps.ladder_step import ladder_rows
 from runner.tools.bench.steps.metric_updates import metric_rows
 from runner.tools.bench.steps.network_step import network_memory_rows, network_rows
 from runner.tools.bench.steps.rbm_step import rbm_rows
@@ -103,6 +104,11 @@ def _steps(bench: BenchRows, settings: Settings) -> None:
     scaling_rows(bench, settings.folder, short=settings.short)
 
 
+def _ladders(bench: BenchRows, settings: Settings) -> None:
+    keep_freed_memory()
+    ladder_rows(bench, settings.rounds)
+
+
 def _trainings(bench: BenchRows, settings: Settings) -> None:
     annealing_rows(bench, short=settings.short)
     learning_rows(bench, rounds=2 if settings.short else 5)
@@ -121,6 +127,7 @@ PARTS: dict[str, Callable[[BenchRows, Settings], None]] = {
     "report": _report,
     "trainings": _trainings,
     "steps": _steps,
+    "ladders": _ladders,
     "starts": _starts,
 }
 """The bench by the names that `--only` takes; the memory of each of the experiments takes an hour."""
