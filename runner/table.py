@@ -68,10 +68,15 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
     of_all = list(overrides)
     if extend:
         from runner.report.recorded.extend import extended
-        from runner.report.recorded.merged_manifest import with_seeds
 
-        results = extended(shape, results, overrides, RECORD / f"{experiment}_{scale}")
-        keep, of_all = True, with_seeds(overrides, set().union(*results.measured_seeds().values()))
+        results, of_all = extended(
+            shape,
+            results,
+            overrides,
+            RECORD / f"{experiment}_{scale}",
+            lambda lines: gather(experiment, shape, experiment_jobs(experiment, lines), Store(root)),
+        )
+        keep = True
     if keep:
         from runner.report.recorded.record import check_recordable
 
@@ -183,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--extend",
         action="store_true",
-        help="of an experiment: add the runs of new seeds to its table in outputs/record",
+        help="of an experiment: add the runs of new seeds, of all rows or some, to its table in outputs/record",
     )
     parser.add_argument(
         "--redraw", action="store_true", help="of an experiment: only render its table in outputs/record anew"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from runner.config.choices import LABEL
+from runner.config.experiments.changing_overrides import GROUPS, changing_overrides
 from runner.execution.errors import UserError
 from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json
 from runner.report.budget import budget
-from runner.report.page.kept_overrides import besides_scale, differing
+from runner.report.page.kept_overrides import SCALE, besides_scale, differing
 from runner.report.recorded.agreement import check_agreement
 from runner.report.recorded.extendable import needs_all_runs
 from runner.report.recorded.extended_results import ExtendedResults
-from runner.report.recorded.merged_manifest import SEED, TUNINGS
+from runner.report.recorded.merged_manifest import SEED, TUNINGS, with_seeds
 from runner.report.recorded.recorded_results import RecordedResults, recorded_results
 from runner.report.recorded.redraw import checked_digests
 from runner.report.recorded.said import SAID
@@ -22,17 +25,25 @@ from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 
 
-def extended(shape: TableShape, results: Results, overrides: Sequence[str], folder: Path) -> ExtendedResults:
-    """`results` together with those of the recorded table in `folder`.
+def extended(
+    shape: TableShape,
+    results: Results,
+    overrides: Sequence[str],
+    folder: Path,
+    planned: Callable[[Sequence[str]], Results],
+) -> tuple[ExtendedResults, list[str]]:
+    """`results` together with those of the recorded table in `folder`, and the overrides that both have.
 
     Args:
         shape: the table of the experiment, with all that it has today.
+        results: the runs of the new seeds, of all or some of the record's rows and columns.
         overrides: those of the command, besides the experiment.
+        planned: gives the runs that other overrides are of, done or not.
 
     Raises:
-        UserError: if there is no such record, it is damaged, or of a version that kept less; if anything but
-            the seeds differs, as far as overrides, budget, rows, columns and metrics tell; if a run is not
-            done; or if the table needs the curves, draws or states of all runs.
+        UserError: if there is no such record, it is damaged, or of a version that kept less; if more than the
+            choice of seeds, rows and columns differs, as far as overrides, budget and metrics tell; if a run
+            is not done; or if the table needs the curves, draws or states of all runs.
     """
     checked_digests(folder)
     manifest = read_json(folder / "manifest.json") or {}
@@ -43,16 +54,28 @@ def extended(shape: TableShape, results: Results, overrides: Sequence[str], fold
         )
     recorded = recorded_results(Results(()), folder)
     check_agreement(shape, recorded, str(folder))
-    here = shape.restricted(results.columns, results.rows)
+    places = dict.fromkeys((row, column) for row, column, _ in recorded.lines)
+    own = set(besides_scale(overrides))
+    others = [line for line in overrides if line not in own]
     for obstacles in (
         _other_settings(manifest, results, overrides),
-        _other_numbers(here, recorded, results),
-        _wrong_seeds(manifest, results),
-        needs_all_runs(here, recorded, results),
+        _other_numbers(shape.restricted(results.columns, results.rows), recorded, places, results),
+        _wrong_seeds(manifest, recorded, results),
     ):
-        for what in obstacles:
-            raise UserError(f"The record {folder} cannot be extended: {what}.")
-    return ExtendedResults(results.runs, results.random_runs, recorded, manifest)
+        _refuse(folder, obstacles)
+    new = {(run.row, run.column) for run in results.runs}
+    held = planned([*others, *manifest["overrides"]]).runs if places.keys() - new else ()
+    first = {(run.row, run.column): replace(run, summary=None) for run in reversed(held)}
+    runs = (*results.runs, *(run for place, run in first.items() if place not in new))
+    both = ExtendedResults(runs, results.random_runs, recorded, manifest, results)
+    _refuse(folder, needs_all_runs(shape.restricted(both.columns, both.rows), both))
+    seeds = set[int]().union(*both.measured_seeds().values())
+    return both, [*others, *with_seeds(manifest["overrides"], seeds)]
+
+
+def _refuse(folder: Path, obstacles: Iterable[str]) -> None:
+    for what in obstacles:
+        raise UserError(f"The record {folder} cannot be extended: {what}.")
 
 
 def _is_of_an_earlier_version(manifest: Mapping[str, Any]) -> bool:
@@ -63,37 +86,47 @@ def _is_of_an_earlier_version(manifest: Mapping[str, Any]) -> bool:
 
 
 def _other_settings(manifest: Mapping[str, Any], results: Results, overrides: Sequence[str]) -> Iterator[str]:
-    """Overrides besides the seeds, and settings of the task, that are not those of the record."""
-    then, now = (
-        [line for line in lines if key_of(line) != SEED]
-        for lines in (manifest["overrides"], besides_scale(overrides))
-    )
-    yield from differing(then, now)
+    """Overrides that do more than choose runs, and settings of the task, that are not those of the record."""
+    where = [line for line in overrides if line.startswith(("hydra.searchpath=", *SCALE))]
+    both = manifest["overrides"], besides_scale(overrides)
+    found = (_more_than_a_choice(manifest["experiment"], where, lines) for lines in both)
+    keys = {key_of(line) for lines in found for line in lines}
+    yield from differing(*([line for line in lines if key_of(line) in keys] for lines in both))
     given = budget(results.runs[0].config)
     for key, value in manifest["budget"].items():
         if given.get(key) != value:
             yield f"its task.{key} is {value}, and that of this table {given.get(key)}"
 
 
-def _other_numbers(shape: TableShape, recorded: RecordedResults, results: Results) -> Iterator[str]:
-    """Rows and columns, or metrics, that only one of them has."""
-    then = dict.fromkeys((row, column) for row, column, _ in recorded.lines)
-    now = dict.fromkeys((run.row, run.column) for run in results.runs if shape.column(run.column).table)
-    for row, column in (*then, *now):
-        if (row, column) not in now:
-            yield f"it has '{row}' in '{column}', which this table lacks"
-        elif (row, column) not in then:
-            yield f"this table has '{row}' in '{column}', which it lacks"
+def _more_than_a_choice(experiment: str, where: Sequence[str], overrides: Sequence[str]) -> list[str]:
+    """Those of `overrides` that do more than choose seeds, rows and columns."""
+    others = [line for line in overrides if key_of(line) not in (SEED, LABEL)]
+    try:
+        changing = changing_overrides(experiment, [*where, *overrides])
+    except UserError:  # a row that a record names may have another label today
+        return others
+    return [line for line in others if key_of(line).split(".")[0] not in GROUPS or line in changing]
+
+
+def _other_numbers(
+    shape: TableShape, recorded: RecordedResults, places: Container[tuple[str, str]], results: Results
+) -> Iterator[str]:
+    """Rows and columns, or metrics, that the record lacks."""
+    for run in results.runs:
+        if (run.row, run.column) not in places and shape.column(run.column).table:
+            yield f"this table has '{run.row}' in '{run.column}', which it lacks"
     metrics = {metric for *_, metric in recorded.lines}
     for metric in shape.metrics:
         if metric.metric not in metrics:
             yield f"this table has the metric {metric.metric}, which it lacks"
 
 
-def _wrong_seeds(manifest: Mapping[str, Any], results: Results) -> Iterator[str]:
+def _wrong_seeds(manifest: Mapping[str, Any], recorded: RecordedResults, results: Results) -> Iterator[str]:
     """Seeds that both have, or that are not done in every row and column."""
     runs, new = manifest["runs"], sorted({run.seed for run in results.runs})
-    if both := set(manifest["seeds"]).intersection(new):
+    held = recorded.measured_seeds()
+    both = {run.seed for run in results.runs if run.seed in held.get((run.row, run.column), ())}
+    if both:
         word = "seed" if len(both) == 1 else "seeds"
         yield f"it has {word} {', '.join(map(str, sorted(both)))} already; give the new ones alone"
     if runs["done"] < runs["expected"]:

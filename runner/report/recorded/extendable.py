@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from runner.report.budget import planned
+from runner.report.recorded.extended_results import ExtendedResults
 from runner.report.recorded.recorded_results import RecordedResults
 from runner.report.recorded.redraw import from_numbers
 from runner.report.recorded.said import place_of
@@ -14,13 +15,14 @@ from runner.report.runs.stored_results import Results
 from runner.report.table_shape import TableShape
 
 
-def needs_all_runs(shape: TableShape, recorded: RecordedResults, results: Results) -> Iterator[str]:
+def needs_all_runs(shape: TableShape, results: ExtendedResults) -> Iterator[str]:
     """What the table shows and the record's numbers do not suffice for, in words.
 
     Args:
-        shape: the table with the rows and columns alone that the record and `results` have.
-        results: the runs of the new seeds.
+        shape: the table with the rows and columns alone that the record has.
+        results: the record and the runs of the new seeds.
     """
+    recorded = results.recorded
     assert recorded.said is not None
     for column in shape.columns:
         if not column.table:
@@ -38,17 +40,17 @@ def needs_all_runs(shape: TableShape, recorded: RecordedResults, results: Result
         yield f"it says '{recorded.said.budget}', and this table '{budget}'"
     elif recorded.said.budget != budget:
         yield "it says what all of its runs have taken together"
-    yield from _numbers_without_seeds(recorded, results)
+    yield from _numbers_without_seeds(recorded, results.added)
 
 
-def _numbers_without_seeds(recorded: RecordedResults, results: Results) -> Iterator[str]:
+def _numbers_without_seeds(recorded: RecordedResults, added: Results) -> Iterator[str]:
     """Means that are not of the values by seed that the record keeps, or expectations that a seed changes."""
     assert recorded.said is not None
     for place, line in recorded.lines.items():
         row, column, metric = place
-        where, new = f"{metric} of '{row}' in '{column}'", [*results.known(*place).values()]
+        where, new = f"{metric} of '{row}' in '{column}'", [*added.known(*place).values()]
         closed = place_of(*place) in recorded.said.closed_form
-        if closed is not bool(new):
+        if added.at(row, column) and closed is not bool(new):
             yield f"{where} is in closed form {'there' if closed else 'here'} alone"
         elif closed and (_varies(line["sd"]) or len(set(new)) > 1):
             yield f"{where} is in closed form and differs by seed"

@@ -15,45 +15,52 @@ from runner.report.runs.stored_results import Results
 class ExtendedResults(Results):
     """Runs and a record of other seeds, as if all runs were there; curves and draws are those of the runs.
 
+    `runs` are those that are added, and one that is not done for each row and column to which none is added.
+
     Attributes:
-        recorded: the record; it has none of the seeds of `runs`.
-        manifest: that of the record; its seeds are those of each row in each column.
+        recorded: the record; it has none of the seeds that are added to a row and column.
+        manifest: that of the record.
+        added: the runs of the new seeds alone.
     """
 
     recorded: RecordedResults = field(default_factory=lambda: RecordedResults(()))
     manifest: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def added(self) -> Results:
-        """The runs of the new seeds alone."""
-        return Results(self.runs, self.random_runs)
+    added: Results = field(default_factory=lambda: Results(()))
 
     def values(self, row: str, column: str, metric: str) -> dict[int, float]:
         """Final values of `metric` by seed."""
         place = row, column, metric
-        return _by_seed(self.recorded.values(*place), super().values(*place))
+        return _by_seed(self.recorded.values(*place), self.added.values(*place))
 
     def known(self, row: str, column: str, metric: str) -> dict[int, float]:
         """The expectation of `metric` by seed, where it is known in closed form: the same of each seed."""
-        span, new = self.recorded.interval(row, column, metric), super().known(row, column, metric)
-        return _by_seed(dict.fromkeys(self.manifest["seeds"], span.mean), new) if new and span else new
+        place = row, column, metric
+        span, new = self.recorded.interval(*place), self.added.known(*place)
+        if not self.added.at(row, column):
+            return self.recorded.known(*place)
+        if not new or span is None:
+            return new
+        before = [seed for seed in self.manifest["seeds"] if seed not in new][
+            : self.recorded.planned(row, column)
+        ]
+        return _by_seed(dict.fromkeys(before, span.mean), new)
 
     def without_value(self, row: str, column: str, metric: str) -> int:
         """How many seeds have no finite value of `metric` though a run failed, or measured it."""
         place = row, column, metric
-        return self.recorded.without_value(*place) + super().without_value(*place)
+        return self.recorded.without_value(*place) + self.added.without_value(*place)
 
     def planned(self, row: str, column: str) -> int:
         """How many seeds one row and column have."""
-        return self.recorded.planned(row, column) + super().planned(row, column)
+        return self.recorded.planned(row, column) + self.added.planned(row, column)
 
     def finished(self, row: str, column: str) -> int:
         """How many seeds of one row and column are done."""
-        return self.recorded.finished(row, column) + super().finished(row, column)
+        return self.recorded.finished(row, column) + self.added.finished(row, column)
 
     def measured_seeds(self) -> dict[tuple[str, str], set[int]]:
         """The seeds that have a run that is done, by row and column."""
-        places = super().measured_seeds()
+        places = self.added.measured_seeds()
         for place, seeds in self.recorded.measured_seeds().items():
             places.setdefault(place, set()).update(seeds)
         return places
@@ -87,7 +94,7 @@ class ExtendedResults(Results):
     @property
     def counts(self) -> Counter[str]:
         """How many distinct runs have each status."""
-        return self.recorded.counts + super().counts
+        return self.recorded.counts + self.added.counts
 
     @property
     def _parts(self) -> tuple[Results, Results]:

@@ -11,7 +11,7 @@ from runner.execution.override_values import key_of
 from runner.tasks.task import span
 
 SEED = "seed"
-"""The key of the seeds, the only override that may differ."""
+"""The key of the seeds."""
 
 TUNINGS = "tunings"
 """The key of the seconds of each tuning; runs of several seeds may share one."""
@@ -25,7 +25,8 @@ def merged(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         then: that of the record.
-        now: that of the added runs alone; what it says of a page is said of both.
+        now: that of the added runs alone, maybe of some rows and columns; what it says of a page is said of
+            both.
     """
     seeds = {*then["seeds"], *now["seeds"]}
     runs = {name: then["runs"][name] + now["runs"][name] for name in ("done", "expected")}
@@ -38,7 +39,10 @@ def merged(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
         "runs": {**runs, "by_status": {"done": runs["done"]}},
         "seconds": {"sampling": sampling, "tuning": sum(tunings.values())},
         TUNINGS: tunings,
-        "evaluations_per_chain": {row: span(_ends(costs[0][row]) + _ends(costs[1][row])) for row in costs[1]},
+        "evaluations_per_chain": {
+            row: span([end for cost in costs if row in cost for end in _ends(cost[row])])
+            for row in dict.fromkeys([*costs[0], *costs[1]])
+        },
         "seeds": sorted(seeds),
         **{key: distinct([*then[key], *now[key]]) for key in OF_ATTEMPTS},
     }

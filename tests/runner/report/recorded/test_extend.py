@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from runner import table
@@ -82,6 +84,12 @@ def command(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Comm
     return lambda *more: table.main(["grown", *words, *more])
 
 
+def numbers_of(table_csv: bytes) -> pd.DataFrame:
+    """A table's numbers by row, column and metric."""
+    frame = pd.read_csv(io.BytesIO(table_csv), index_col=["row", "cell", "metric"])
+    return frame[["mean", "lo", "hi", "n", "sd", "runs", "runs_expected", "closed_form"]]
+
+
 def manifest_of(files: dict[str, bytes]) -> dict[str, Any]:
     """The manifest among a record's files, without its digest; sums of seconds rounded."""
     found: dict[str, Any] = json.loads(files["manifest.json"])
@@ -118,11 +126,34 @@ def test_what_was_extended_is_rendered_anew_and_extended_again(command: Command)
     assert content(RECORD) == before
 
 
+def test_seeds_may_be_added_to_some_rows_and_later_to_the_others(command: Command) -> None:
+    assert command("seed=0,1,2,3,4", "output_root=all", "--record") == 0
+    together = content(RECORD)
+    shutil.rmtree(RECORD)
+    assert command("seed=0,1,2", "output_root=all", "--record") == 0
+    three = content(RECORD)
+    shutil.rmtree("all")
+    assert command("seed=3,4", "row=DMALA,DULA", "output_root=late", "--extend") == 0
+    some = content(RECORD)
+    five, before, now = (numbers_of(files["table.csv"]) for files in (together, three, some))
+    more = now.index.get_level_values("row").isin(["DMALA", "DULA"])
+    pd.testing.assert_frame_equal(now[more], five[more])
+    pd.testing.assert_frame_equal(now[~more], before[~more])
+    assert some["comparisons.csv"] == three["comparisons.csv"], "paired by the three seeds of both rows"
+    assert manifest_of(some)["runs"] == {"by_status": {"done": 32}, "done": 32, "expected": 32}
+    assert command("output_root=gone", "--redraw") == 0
+    assert content(RECORD) == some
+    assert command("seed=3,4", "sampler=gibbs,exact_draws", "output_root=late", "--extend") == 0
+    grown = content(RECORD)
+    for name in grown.keys() - {"manifest.json", DIGESTS}:
+        assert grown[name] == together[name], name
+    assert manifest_of(grown) == manifest_of(together)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["seed=2,3"], "it has seed 2 already; give the new ones alone"),
-        (["seed=3", "row=DMALA,DULA"], "this table has row=DMALA,DULA, which it lacks"),
         (["seed=3", "task.chains=5"], "this table has task.chains=5, which it lacks"),
         (["seed=3,7"], "8 of the 16 new runs are done, and all must be"),
     ],
