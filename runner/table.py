@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--extend",
         action="store_true",
-        help="of an experiment: add the runs of new seeds, of all rows or some, to its table in outputs/record",
+        help="of an experiment: add runs of new seeds, of all rows or some, to its table in outputs/record",
     )
     parser.add_argument(
         "--redraw", action="store_true", help="of an experiment: only render its table in outputs/record anew"
