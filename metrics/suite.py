@@ -179,7 +179,7 @@ def _supporting(name: str, metric: object, context: Context) -> Metric:
         )
     if metric.needs_draws and not context.kernel.draws_target:
         raise UndrawnMetric(
-            f"{name} needs draws from the target; the states of {kernel} are none, since they depend on its "
-            "schedule"
+            f"{name} needs draws from the target; the states of {kernel} are no such draws, since they "
+            "depend on its schedule"
         )
     return metric

@@ -61,7 +61,7 @@ def check_ladder_sizes(
     """
     if not takes:
         raise ValueError(
-            f"step_size must be null around {kernel}, which takes its own or has none, {given!r} was given"
+            f"step_size must be null around {kernel}, which has its own or needs none, {given!r} was given"
         )
     if isinstance(given, str) or not isinstance(given, Sequence):
         if not hasattr(given, "dtype") and given not in words:

@@ -66,6 +66,6 @@ class FunctionTarget(Target):
             theta = torch.where(wide, super().initial(shape, generator), theta)
         raise ValueError(
             f"the function must have a positive density at some of {TRIES} states drawn from the space to "
-            "start at, it had a log density of -inf at all; a targets.Target with an `initial` of its own "
+            "start at, it had the log density -inf at all of them; a targets.Target with its own `initial` "
             "can start elsewhere"
         )

@@ -131,7 +131,7 @@ class MMD(FrequencyMetric):
         if features * self.space.size > MOST_FEATURES:
             raise UnsupportedMetric(
                 f"mmd with {features:,} features of each of {self.space.size:,} states takes many seconds at "
-                f"each measurement; mmd_exact does not, nor do {MOST_FEATURES // self.space.size:,} features"
+                f"each measurement; use mmd_exact, or at most {MOST_FEATURES // self.space.size:,} features"
             )
         self.features = FeatureMap(
             self.space,

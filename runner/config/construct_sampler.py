@@ -52,6 +52,6 @@ def _require_set_up(kernel: Kernel) -> None:
         if not is_ours(home):
             raise
         raise UserError(
-            f"The sampler {cls.__module__}.{cls.__qualname__} must call super().__init__() in its own, which "
-            f"sets {error.name!r}."
+            f"The sampler {cls.__module__}.{cls.__qualname__} must call super().__init__() in its "
+            f"__init__, since that sets {error.name!r}."
         ) from error

@@ -133,7 +133,7 @@ def data_learned(model: TrainedModel, config: DictConfig) -> Dataset:
     """
     name, binarisation = model.metadata.get("dataset"), model.metadata.get("binarisation")
     if name is None:
-        raise UserError(f"The model {model.path} does not name its data set: target.dataset=NAME does.")
+        raise UserError(f"The model {model.path} does not name its data set: give target.dataset=NAME.")
     with moved_images(model.path, name, "target.dataset"):
         data = load_dataset(name, binarisation, config.data.root, verifies(config))
     model.check_data(data)

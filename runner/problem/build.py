@@ -130,7 +130,7 @@ class Problem:
         if not self.kernel.draws_target:
             raise UserError(
                 f"task.keep={keep} needs draws from the target; the states of {type(self.kernel).__name__} "
-                "are none, since they depend on its schedule."
+                "are no such draws, since they depend on its schedule."
             )
         if self.kernel.has_levels:
             raise UserError(

@@ -70,7 +70,7 @@ def check_traceable(problem: Problem) -> None:
     try:
         Stepper(small.kernel, small.target, beta(problem), streams).trace(state)
     except NotCompiledError as error:
-        raise UnservedError(f"compile=true: {error}; compile=auto goes on without.") from error
+        raise UnservedError(f"compile=true: {error}; compile=auto goes on without compiled steps.") from error
     except Exception as error:
         if _lacks_reference_sample(problem.target):
             return  # The step may need it; it is compiled after the training.

@@ -128,7 +128,7 @@ def read_published(path: Path) -> dict[tuple[str, str], dict[tuple[str, str, str
         number, named = _published(f"{path.name}, line {line}", row), tuple(row[name] for name in NAMES)
         if named in lines:
             where = f"line {line}: {', '.join(named)}"
-            raise UserError(f"{path.name}, {where} must stand once, and it does on line {lines[named]}.")
+            raise UserError(f"{path.name}, {where} must stand once, but it is also on line {lines[named]}.")
         lines[named] = line
         table = tables.setdefault((row["paper"], row["table"]), {})
         table[row["metric"], row["setting"], row["sampler"]] = number

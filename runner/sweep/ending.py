@@ -96,7 +96,7 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
                 best = ""
                 if barrier is not None and pairing == "odd_even":
                     rounds = summary["axes"][0] * (2 + 2 * barrier)
-                    best = f", each of which takes a replica {rounds:.0f} swap rounds on average at best"
+                    best = f", each of which takes a replica at least {rounds:.0f} swap rounds on average"
                 whose = f"{summary['sampler']} on {summary['target']}"
                 rate = metrics.get("swap_rate_min")
                 advice = MORE_STEPS if rate is None or rate >= RARE else MORE_REPLICAS
@@ -105,7 +105,7 @@ def _short(jobs: Sequence[Job], outcome: Outcome) -> str:
         return ""
     runs = "The run is" if tempered == 1 else f"{len(short)} of {tempered} tempered runs are"
     worst = "" if len(short) == 1 else "the shortest, "
-    return f"{runs} short for the ladder: {worst}{min(short)[1]}."
+    return f"{runs} too short for the ladder: {worst}{min(short)[1]}."
 
 
 def _left(folders: list[RunFolder]) -> str:

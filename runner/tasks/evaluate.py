@@ -117,7 +117,7 @@ def subject(config: DictConfig) -> tuple[Target, dict[str, Any], Dataset]:
     target, metadata = load_model(path)
     name = config.task.dataset or metadata.get("dataset")
     if name is None:
-        raise UserError(f"The model {path} does not name its data set: task.dataset=NAME does.")
+        raise UserError(f"The model {path} does not name its data set: give task.dataset=NAME.")
     binarisation = _binarisation(name, metadata)
     with moved_images(path, name, "task.dataset") if config.task.dataset is None else nullcontext():
         dataset_settings(name, binarisation, "task.dataset")

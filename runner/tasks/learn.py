@@ -100,7 +100,7 @@ def check_learning(config: DictConfig) -> None:
             if recipe.settings.compiled is True:
                 Stepper(kernel, target, one, CounterStreams([0], "trial")).trace(state)
     except NotCompiledError as error:
-        raise UserError(f"compile=true: {error}; compile=auto goes on without.") from error
+        raise UserError(f"compile=true: {error}; compile=auto goes on without compiled steps.") from error
     except ValueError as error:
         raise UserError(f"sampler: {one_sentence(error)}.") from error
 

@@ -70,6 +70,6 @@ def check_stable(auxiliary_step_size: float, eta: float) -> None:
     """
     if auxiliary_step_size >= 4.0 * eta:
         raise ValueError(
-            f"auxiliary_step_size must be below 4 eta, which is {4.0 * eta:g}, where every move is taken: "
-            f"theta_a would diverge, {auxiliary_step_size!r} was given"
+            f"auxiliary_step_size must be below 4 eta, which is {4.0 * eta:g}, where a sampler takes every "
+            f"move, since theta_a would diverge otherwise, {auxiliary_step_size!r} was given"
         )

@@ -177,13 +177,13 @@ def _check_swappable(kernel: Kernel, target: Target, state: State, beta: Tensor)
     if state.grad is not None and not _alike(state.grad, other.grad):
         raise ValueError(
             f"{type(base).__name__}.init must give a State.grad that does not depend on beta inside "
-            f"{type(kernel).__name__}, since states move between temperatures with it"
+            f"{type(kernel).__name__}, since a state takes it along to other temperatures"
         )
     for key, value in cached.items():
         if not _alike(value, other.aux[key]):
             raise ValueError(
                 f"{type(base).__name__}.init must give a State.aux that does not depend on beta inside "
-                f"{type(kernel).__name__}, since states move between temperatures with it; {key} does"
+                f"{type(kernel).__name__}, since a state takes it along to other temperatures; {key} does"
             )
 
 

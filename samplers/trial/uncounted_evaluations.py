@@ -45,7 +45,7 @@ def check_uncounted(
         if made and info.evaluations == 0:
             raise ValueError(
                 f"{name}.step must count its evaluations of the target in Info.evaluations, it called "
-                f"{made[0]} and gave 0"
+                f"{made[0]} and counted 0"
             )
 
 
@@ -73,7 +73,7 @@ def check_counted(kernel: Kernel, target: Target, state: State, both: Tensor, be
             name, around = type(base).__name__, f" inside {name}"
         raise ValueError(
             f"{name}.step must count all evaluations of the target in Info.evaluations, a step{around} made "
-            f"{made:.3g} for each chain and gave {reported:.3g}"
+            f"{made:.3g} for each chain and counted {reported:.3g}"
         )
 
 

@@ -31,7 +31,7 @@ def graph_of(graph: Description | None, file: str | None, root: str | None, file
     if file is not None:
         return read_graph(find_graph(str(file), root), file_format)
     if file_format != AUTO:
-        raise ValueError(f"file_format={file_format} is of a graph's file, and file is null")
+        raise ValueError(f"file_format must be {AUTO!r} where file is null, {file_format!r} was given")
     if isinstance(graph, networkx.Graph):
         return as_graph(graph, "graph", str(graph.name or ""))
     if not isinstance(graph, Mapping | None):

@@ -47,7 +47,7 @@ def _people(path: Path) -> Columns:
     # An empty field is unknown as well; it would be one more category.
     frame = frame[(frame != UNKNOWN).all(axis=1) & frame[CATEGORIES].notna().all(axis=1)]
     if frame.empty:
-        raise DataError(f"'{path}' holds no rows without unknown entries")
+        raise DataError(f"'{path}' holds no row in which all entries are known")
     income = frame["income"].astype("string").str.rstrip(".")
     wrong = income[~income.isin((RICH, POOR))]
     if len(wrong):

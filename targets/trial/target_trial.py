@@ -49,7 +49,7 @@ def require_target(given: object) -> None:
 def not_set_up(target: Target) -> str:
     """What the constructor of `target` has left undone, as the end of a sentence; empty for nothing."""
     if "_modules" not in vars(target):
-        return "must call super().__init__() in its own"
+        return "must call super().__init__() in its __init__"
     return "" if isinstance(getattr(target, "space", None), Space) else "sets no space (targets.spaces)"
 
 

@@ -111,8 +111,8 @@ def _check_one_value(experiment: str, overrides: Mapping[str, Any]) -> None:
         if isinstance(value, list) and len(value) > 1:
             raise UserError(
                 f"sweep.overrides.{name} of the experiment {experiment} must be one value, {value!r} was "
-                f'given: {name}: "{written(value)}", in quotes, is a list that is one value, and values that '
-                "make a job each stand in sweep.grid or in a row."
+                f'given: quote a list that is one value, {name}: "{written(value)}", and put values that '
+                "make a job each into sweep.grid or a row."
             )
 
 

@@ -34,5 +34,5 @@ def stepper_from(
         except NotCompiledError as error:
             if compiled is True:
                 raise RunError(f"compile=true: {error}.") from error
-            warn(f"compile=auto goes on without: {error}.")
+            warn(f"compile=auto goes on without compiled steps: {error}.")
     return stepper

@@ -20,8 +20,8 @@ def check_draws(kernel: Kernel) -> None:
         )
     if not kernel.draws_target:
         raise ValueError(
-            f"learning needs draws from the model; the states of {name} are none, since they depend on its "
-            "schedule"
+            f"learning needs draws from the model; the states of {name} are no such draws, since they "
+            "depend on its schedule"
         )
     if isinstance(kernel, HeldOutDraws):
         raise ValueError(

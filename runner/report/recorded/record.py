@@ -93,7 +93,7 @@ def check_recordable(
     if "_" in scale:
         raise UserError(
             f"A record is found by the scale in its name, in which _ is not allowed: scale.name={scale} was "
-            f"given; scale.name={scale.replace('_', '-')} is."
+            f"given; use scale.name={scale.replace('_', '-')}."
         )
     folder = root / f"{experiment}_{scale}"
     restored(folder)

@@ -28,7 +28,7 @@ def on_other_nodes(request: Request, jobs: Sequence[Job]) -> bool:
     if kind != "SlurmLauncher" and not (kind == RAY and cluster_address(launcher.ray.init)):
         return False
     who = "Ray" if kind == RAY else "Slurm"
-    warn(f"There is no CUDA device here: the jobs look for that of device=cuda where {who} starts them.")
+    warn(f"There is no CUDA device here: jobs with device=cuda look for one where {who} starts them.")
     return True
 
 

@@ -16,8 +16,8 @@ NOT_SAID = (COMPILE, CONTENT, "code", "seed")
 """Keys of a written run that its command does not say."""
 
 AUTO = (
-    "device=auto or compile=auto became another value there than here",
-    "give the value itself, such as compile=false, and repeat the command to see them",
+    "device=auto or compile=auto stood for another value there than here",
+    "give the value itself, such as compile=false, and repeat the command to find these runs",
 )
 """A worker on another machine may resolve `auto` to something else."""
 
@@ -41,18 +41,18 @@ def _difference(asked: Sequence[tuple[Job, Mapping[str, Any]]], other: RunFolder
     same = next(((job, here) for job, here in asked if _said(here) == _said(there)), None)
     if same is None:
         what = "a file of the configuration"
-        return f"{what} is another one there than when this command began", EDITED
+        return f"{what} there is not the same as when this command began", EDITED
     job, here = same
     device = (manifest.get("device") or {}).get("type")
     if device != device_type(job.config.device) or there.get(COMPILE) != here.get(COMPILE):
         return AUTO
     if there.get(CONTENT) != here.get(CONTENT):
-        return "a data file is another one there than here", EDITED
+        return "a data file there is not the same as here", EDITED
     names = sorted(set().union(*(named_code(there.get(part)) for part in PARTS)))
     if not names:
         return None
     code = f"the code of {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}"
-    return f"{code} is another one there than when this command began", EDITED
+    return f"{code} there is not the same as when this command began", EDITED
 
 
 def _said(written: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,12 +56,12 @@ def objective_of(config: DictConfig, measured: Collection[str] | None = None) ->
         has = directions if measured is None else {name: directions.get(name) for name in measured}
         directed = [name for name, direction in has.items() if direction in DIRECTIONS]
         if not directed:
-            raise UserError(f"{KEY} must name a metric with a better direction; {', '.join(has)} have none.")
+            raise UserError(f"{KEY} must name a metric of direction min or max; {', '.join(has)} have none.")
         given = directed[0]
     if given not in directions:
         raise unknown(KEY, str(given), list(directions))
     if directions[given] not in DIRECTIONS:
-        raise UserError(f"{KEY} must name a metric with a better direction, {given} has none.")
+        raise UserError(f"{KEY} must name a metric of direction min or max, {given} has none.")
     return Objective(str(given), DIRECTIONS[directions[given]])
 
 

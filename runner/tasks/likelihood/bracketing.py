@@ -27,6 +27,6 @@ def warn_of_bracket(values: Mapping[str, float], seed: int) -> None:
     exact = values.get("log_z_exact")
     said = f"log Z is {values['log_z']:.5g} by forward and {values['log_z_reverse']:.5g} by reverse annealing"
     if exact is not None and not min(low, reverse_low) <= exact <= max(high, reverse_high):
-        warn(f"seed {seed}: {said}, and {exact:.5g} exactly, which they do not bracket; {WHY}.")
+        warn(f"seed {seed}: {said}, which do not bracket the exact value, {exact:.5g}; {WHY}.")
     elif reverse_high < low:
-        warn(f"seed {seed}: {said}, which can bracket no value in this order; {WHY}.")
+        warn(f"seed {seed}: {said}, which bracket no value, since the reverse one is lower; {WHY}.")

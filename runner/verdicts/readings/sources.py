@@ -136,7 +136,7 @@ class Sources:
                 raise UserError(f"{self.where}: '{source}' is of numbers without a prediction interval.")
             return written(number, like, ROUND_HALF_EVEN)
         if which is None and len(found) > 1:
-            must = f"must say in a fifth part which, {', '.join(ROUNDED)} or {COUNTS[0]}"
+            must = f"must say which in a fifth part: {', '.join(ROUNDED)} or {COUNTS[0]}"
             raise UserError(f"{self.where}: the source '{source}' is of {len(found)} numbers and {must}.")
         value = (min if which in ("smallest", "at least") else max)(value for _, value in found)
         return written(value, like, ROUNDED[which] if which else ROUND_HALF_EVEN)

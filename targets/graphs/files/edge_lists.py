@@ -80,6 +80,6 @@ def require_edges_alone(raw: bytes) -> None:
     numbered = any(all(first <= name < first + nodes for name in names) for first in (0, 1))
     if edges == len(rows) - 1 and numbered and edges <= nodes * (nodes - 1) // 2:
         raise DataError(
-            f"its first line, '{nodes} {edges}', may be an edge or the numbers of nodes and edges: name "
-            "file_format, edge_list or gset"
+            f"its first line, '{nodes} {edges}', may be an edge or the numbers of nodes and edges: give "
+            "file_format=edge_list in the first case, file_format=gset in the second"
         )

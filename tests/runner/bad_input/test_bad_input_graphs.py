@@ -38,7 +38,7 @@ SETTINGS = [
     ),
     (
         "target=maxcut target.file_format=gset",
-        "target.file_format=gset is of a graph's file, and file is null",
+        "target.file_format must be 'auto' where file is null, 'gset' was given",
     ),
     ("target=maxcut target.graph.nodes=1", "target.graph.nodes must be a whole number of at least 2, 1 was"),
     (

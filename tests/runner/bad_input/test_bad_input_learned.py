@@ -347,7 +347,7 @@ EVALUATION = [
     ("", "task=evaluate needs a saved model: model=PATH."),
     ("model=nowhere", "model must be a saved model or the folder of one, 'nowhere' was given, which is not"),
     ("model=.", "model must be a saved model or the folder of one, '.' was given, which is not there."),
-    ("model=nameless.safetensors", "does not name its data set: task.dataset=NAME does."),
+    ("model=nameless.safetensors", "does not name its data set: give task.dataset=NAME."),
     ("model=narrow.safetensors", "task.dataset=digits has 64 pixels an image, the model narrow.safetensors"),
     (f"{GOOD} task.dataset=six.npz", "task.dataset=six.npz has 4 pixels an image, the model good"),
     (f"{GOOD} task.dataset=dgits", "task.dataset must be a file.npz or one of caltech, digits,"),

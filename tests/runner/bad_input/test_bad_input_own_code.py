@@ -158,7 +158,7 @@ def test_a_class_may_be_called_by_a_word_that_is_a_value(name: str) -> None:
 def test_a_kernel_that_does_not_call_the_constructor_of_its_base_is_told_so(tempering: str) -> None:
     own = f"target=bernoulli4 sampler._target_=own_code.Bare tempering={tempering}"
     assert refused_before_any_run(own) == (
-        "The sampler own_code.Bare must call super().__init__() in its own, which sets 'proposal'."
+        "The sampler own_code.Bare must call super().__init__() in its __init__, since that sets 'proposal'."
     )
 
 

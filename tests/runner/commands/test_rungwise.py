@@ -155,7 +155,7 @@ ANNEALED = ("target=bernoulli4", "sampler=gibbs", "tempering=annealed", "task.st
 def test_annealed_states_are_no_draws(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *ANNEALED, "metric=kl"]) == 2
     said = capsys.readouterr().err
-    assert "metric: kl needs draws from the target; the states of SimulatedAnnealing are none" in said
+    assert "metric: kl needs draws from the target; the states of SimulatedAnnealing are no such" in said
     assert main(["run", *ANNEALED, "task.burn_in=0"]) == 0
     found = capsys.readouterr()
     assert "warning: left out: the metrics kl, kl_clipped, tv, mmd, " in found.err

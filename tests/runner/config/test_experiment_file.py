@@ -73,8 +73,8 @@ MISTAKES = [
     ),
     (
         f"{{{ROWS}, overrides: {{metric: [tv, ess]}}}}",
-        "sweep.overrides.metric of the experiment mine must be one value, ['tv', 'ess'] was given: metric: "
-        '"[tv,ess]", in quotes, is a list that is one value, and values that make a job each stand in',
+        "sweep.overrides.metric of the experiment mine must be one value, ['tv', 'ess'] was given: quote a "
+        'list that is one value, metric: "[tv,ess]", and put values that make a job each into sweep.grid',
     ),
     (
         "{rows: [{row: Off, sampler: gibbs}]}",

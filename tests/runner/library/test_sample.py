@@ -236,7 +236,7 @@ class NotSetUp(Target):
         (ones, Categorical(3, 5), ValueError, "The target ones gave log densities of shape"),
         (lambda theta: theta.sum(), Binary(4), ValueError, "gave log densities of shape ()"),
         (lambda theta: theta.detach().numpy().sum(-1), Binary(4), ValueError, "gave log densities of shape"),
-        (NotSetUp(), None, TypeError, "the target NotSetUp must call super().__init__() in its own"),
+        (NotSetUp(), None, TypeError, "the target NotSetUp must call super().__init__() in its __init__"),
         (Spaceless(), None, TypeError, "the target Spaceless sets no space"),
     ],
 )

@@ -98,7 +98,7 @@ def test_where_compiling_fails_auto_goes_on_without_and_true_says_so(
     run = training(KERNELS["dmala"](), settings(compiled="auto"))
     run.advance(2)
     assert state_of(run).theta.shape[-2] == 7
-    assert "compile=auto goes on without: the compiler failed" in capsys.readouterr().err
+    assert "compile=auto goes on without compiled steps: the compiler failed" in capsys.readouterr().err
     with pytest.raises(RunError, match=r"^compile=true: the compiler failed: no space left on device\.$"):
         training(KERNELS["dmala"](), settings(compiled=True)).advance(1)
 
@@ -111,7 +111,8 @@ def test_a_step_that_cannot_be_traced_is_refused_before_any_work(monkeypatch: py
     said = re.sub(r"line \d+", "line N", refusal(LEARN, "compile=true"))
     assert said == (
         "compile=true: a step of RBMGibbs on RBM cannot be compiled: it asks for "
-        "aten._local_scalar_dense (test_compiled_training.py, line N); compile=auto goes on without."
+        "aten._local_scalar_dense (test_compiled_training.py, line N); compile=auto goes on without "
+        "compiled steps."
     )
 
 

@@ -95,7 +95,7 @@ def test_own_code_that_was_edited_meanwhile_is_the_reason_of_other_ids(
     assert ending.ended(asked, Outcome(done=list(elsewhere.run_ids.values()))) == 0
     said = capsys.readouterr().err
     assert said.startswith("warning: 1 of the runs has another id where it was computed, since the code of ")
-    assert "the code of edited.Mine is another one there than when this command began; leave it as" in said
+    assert "the code of edited.Mine there is not the same as when this command began; do not change" in said
     assert "auto" not in said
 
 
@@ -109,7 +109,7 @@ def test_a_device_that_is_another_one_there_is_the_reason_of_other_ids(
     manifest.write_text(manifest.read_text().replace('"type": "cpu"', '"type": "cuda"'))
     asked[0].run_ids[0] = "0" * 16
     ending.ended(asked, Outcome(done=[run_id]))
-    assert "since device=auto or compile=auto became another value there" in capsys.readouterr().err
+    assert "since device=auto or compile=auto stood for another value there" in capsys.readouterr().err
 
 
 def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
@@ -117,17 +117,17 @@ def test_runs_that_are_too_short_for_their_ladder_are_named(call: Call) -> None:
     ladder = "sampler.ladder=[1,0.8,0.6,0.4,0.2,0]"
     said = call(*tempered, ladder, "task.steps=3").err
     assert said.startswith(
-        "warning: The run is short for the ladder: pt_gibbs on bernoulli4 made 0 round trips a chain, each "
-        "of which takes a replica "
+        "warning: The run is too short for the ladder: pt_gibbs on bernoulli4 made 0 round trips a chain, "
+        "each of which takes a replica at least "
     )
-    assert said.endswith(" swap rounds on average at best; more steps (task.steps) would help.\n")
+    assert said.endswith(" swap rounds on average; more steps (task.steps) would help.\n")
     assert 12 <= int(said.split(" swap rounds")[0].split()[-1]) < 30, "2 + 2 Lambda for each of 6 replicas"
     said = call(*tempered, ladder, "task.steps=3", "sampler.swap.pairing=stochastic").err
     assert "made 0 round trips a chain; more steps (task.steps) would help.\n" in said
     assert call(*tempered, ladder, "task.steps=3").err == "", "named once"
     said = call("-m", *tempered, ladder, "task.steps=4,5,400").err
     assert said.startswith(
-        "warning: 2 of 3 tempered runs are short for the ladder: the shortest, pt_gibbs on "
+        "warning: 2 of 3 tempered runs are too short for the ladder: the shortest, pt_gibbs on "
     )
 
 

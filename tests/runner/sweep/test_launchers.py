@@ -226,7 +226,7 @@ def test_a_node_without_a_gpu_submits_jobs_for_one(
     monkeypatch.setattr("runner.sweep.launch.launch_jobs", launch)
     command = [*SWEEP, "device=cuda", f"output_root={tmp_path}"]
     said = call(*command, "hydra/launcher=slurm")
-    assert "There is no CUDA device here: the jobs look for that of device=cuda" in said.err
+    assert "There is no CUDA device here: jobs with device=cuda look for one" in said.err
     on_cpu = jobs_of(requested([*SWEEP[1:], "device=cpu", f"output_root={tmp_path}"], multirun=True))
     assert {job.config.device for job in handed} == {"cuda"}
     assert len(handed) == len(on_cpu) > 1

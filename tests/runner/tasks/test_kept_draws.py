@@ -143,6 +143,6 @@ def test_annealed_chains_have_no_draws_to_keep(
     monkeypatch.setattr("runner.store.arrays.draws_netcdf.NEEDED", ())
     annealed = ["target=bernoulli4", "sampler=gibbs", "tempering=annealed", "task.keep=5"]
     assert main([*annealed, "metric=[best_log_prob]", f"output_root={tmp_path}"]) == 2
-    said = "task.keep=5 needs draws from the target; the states of SimulatedAnnealing are none"
+    said = "task.keep=5 needs draws from the target; the states of SimulatedAnnealing are no such"
     assert said in capsys.readouterr().err
     assert not list(tmp_path.glob("runs/*/summary.json"))

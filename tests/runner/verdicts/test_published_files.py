@@ -64,7 +64,7 @@ def test_labels_are_text_whatever_they_say(tmp_path: Path) -> None:
         ("Gibbs,TV,0.3,,0,lower", "unit_scale must be a number above 0 .*'0' was given."),
         (",TV,0.3,,1,lower", "sampler must not be empty."),
         ("Gibbs,TV,0.3,,1", "must have 9 fields as the first line has, it has 8."),
-        ("DMALA,TV,0.4,,1,lower", "own, Table 1, MoG, DMALA, TV must stand once, and it does on line 3."),
+        ("DMALA,TV,0.4,,1,lower", "own, Table 1, MoG, DMALA, TV must stand once, but it is also on line 3."),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_line(tmp_path: Path, line: str, said: str) -> None:

@@ -104,7 +104,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
     (PT, DMALA(1.0), {"step_size": "big"}, "positive"),
     (PT, DMALA(1.0), {"acceptance": 1.0}, "^acceptance must be"),
     (PT, DMALA(1.0), {"replicas_formula": "v3"}, "^replicas_formula must be one of .* v1, v2, 'v3'"),
-    *((PT, Gibbs(), settings | {"step_size": size}, "^step_size must be null around Gibbs, which takes")
+    *((PT, Gibbs(), settings | {"step_size": size}, "^step_size must be null around Gibbs, which has its")
       for settings in ({}, PAIR) for size in ("auto", 1.0)),
     (PT, tunable(AB), PAIR | {"step_size": 2.0}, "^balancing must be a number .* inside a ladder"),
     (PT, tunable(ACS, steps=9), PAIR, "^all of step_size, min_step_size and balancing must be given"),
@@ -131,7 +131,7 @@ TEMPERED: list[tuple[type[Kernel], Any, dict[str, Any], str]] = [
         ({"acceptance": 0}, "^acceptance must be"),
     ]),
     (ST, GaussianWalk(1.0), {"step_size": "sthm"}, "^step_size must be .* or 'stmh', 'sthm' was given$"),
-    (ST, Gibbs(), {"step_size": "auto"}, "^step_size must be null around Gibbs, which takes"),
+    (ST, Gibbs(), {"step_size": "auto"}, "^step_size must be null around Gibbs, which has its"),
     *((RELD, MALA(1.0), changed, words) for changed, words in [
         ({"tau": 0.0}, "^tau must be a positive number, 0.0 was given$"),
         ({"tau": [1.0, -2.0, 3.0]}, "^tau must be a positive number, -2.0 was given$"),

@@ -179,7 +179,7 @@ def test_a_file_is_found_below_the_root(tmp_path: Path) -> None:
     )
 
 
-SIZES = "its first line, '4 3', may be an edge or the numbers of nodes and edges: name file_format"
+SIZES = "its first line, '4 3', may be an edge or the numbers of nodes and edges: give file_format"
 HEADED = "its first line, {!r}, may be a header or an edge: begin it with # if it is a header, else"
 MATRIX = "%%MatrixMarket matrix coordinate pattern general\n% mine\n4 3 2\n1 2\n2 3\n"
 DAMAGED = [

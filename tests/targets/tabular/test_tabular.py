@@ -254,7 +254,7 @@ BAD: list[tuple[Callable[[Path], TabularData], str, list[list[Any]], str]] = [
     (read_adult, "a.data", with_cell(adult_rows(120), 9, " 50K"), "in the column income, '50K' was found"),
     (read_adult, "a.data", [[*row[:-1], 1] for row in adult_rows(9)], "in the column income, '1' was found"),
     (read_adult, "a.data", [row[:-1] for row in adult_rows(120)], "must have 15 columns, it has 14"),
-    (read_adult, "a.data", [[" ?"] * 15] * 3, "holds no rows without unknown entries"),
+    (read_adult, "a.data", [[" ?"] * 15] * 3, "holds no row in which all entries are known"),
     (read_blog, "test.csv", [row[:-1] for row in blog_rows(30)], "must have 281 columns, it has 280"),
     (
         read_blog,

@@ -92,7 +92,7 @@ def test_a_part_does_not_take_the_place_of_the_whole_table(
     assert content(RECORD) == before
     words = [*words, "task.steps=4"]
     assert command(*words, "scale.name=smoke_part", "--record") == 2
-    assert "scale.name=smoke_part was given; scale.name=smoke-part is." in capsys.readouterr().err
+    assert "scale.name=smoke_part was given; use scale.name=smoke-part." in capsys.readouterr().err
     assert command(*words, "scale.name=smoke-part", "--record") == 0
     assert content(RECORD) == before
     (RECORD / "table.csv").unlink()

@@ -100,7 +100,7 @@ def test_an_interval_of_a_key_of_whole_numbers_is_one_of_them() -> None:
         (["hydra.sweeper.n_trial=4"], "did you mean 'hydra.sweeper.n_trials'?"),
         (["hydra.sweeper.n_trials=0"], "hydra.sweeper.n_trials"),
         (["objective=tw"], "Unknown objective 'tw'. Allowed: tv."),
-        (["metric=[acceptance]"], "metric with a better direction"),
+        (["metric=[acceptance]"], "metric of direction min or max"),
         (["hydra/launcher=joblib"], "hydra/launcher=basic"),
         (
             ["metric=tv,jump", "objective=tv"],

@@ -66,7 +66,7 @@ def test_a_count_is_of_the_numbers_that_fit(sources: Sources, source: str, expec
         ("* | near | kl | mean | how many", "the record has no number '* | near | kl | mean | how many'."),
         (
             "A; B | near | tv",
-            "must say in a fifth part which, smallest, largest, at least, at most or how many",
+            "must say which in a fifth part: smallest, largest, at least, at most or how many",
         ),
     ],
 )

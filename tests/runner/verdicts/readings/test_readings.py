@@ -137,7 +137,7 @@ def test_labels_and_signs_of_every_form(own: Path, number: str, source: str, exp
         ),
         ("A | c < 8 | tv | role", "or published_v2_sd, 'role' was given."),
         ("A | c < 8 | tv | bset", "or published_v2_sd, 'bset' was given."),
-        ("A; B | c < 8 | tv", "is of 2 numbers and must say in a fifth part which"),
+        ("A; B | c < 8 | tv", "is of 2 numbers and must say which in a fifth part"),
         ("A; C | c < 8 | tv | mean | largest", "the record has no number 'C | c < 8 | tv'."),
         ("A @ pt_table9 | c < 8 | tv", "is left as it is: there is no recorded table pt_table9."),
     ],
