@@ -66,6 +66,8 @@ def extended(
     new = {(run.row, run.column) for run in results.runs}
     held = planned([*others, *manifest["overrides"]]).runs if places.keys() - new else ()
     first = {(run.row, run.column): replace(run, summary=None) for run in reversed(held)}
+    gone = (place for place in places if place not in new and place not in first)
+    _refuse(folder, (f"no run of '{row}' in '{column}' is planned now" for row, column in gone))
     runs = (*results.runs, *(run for place, run in first.items() if place not in new))
     both = ExtendedResults(runs, results.random_runs, recorded, manifest, results)
     _refuse(folder, needs_all_runs(shape.restricted(both.columns, both.rows), both))

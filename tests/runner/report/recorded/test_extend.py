@@ -230,6 +230,16 @@ def test_what_needs_all_runs_is_refused(
     assert refused(command, capsys, "seed=3,4") == said
 
 
+def test_a_row_that_would_be_lost_is_refused(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    """It has no job of its own, or none any more: the table of some rows would lack it."""
+    changed(EXPERIMENT.replace("role: draws}", f"role: draws}}\n{EXACT}"))
+    assert command("seed=0,1,2", "output_root=all", "--record") == 0
+    shutil.rmtree("all")
+    shutil.copytree("late", "all")
+    said = refused(command, capsys, "seed=3,4", "row=DMALA")
+    assert said == "no run of 'expected' in 'two' is planned now"
+
+
 def changed(experiment: str) -> None:
     """Puts another experiment in the place of the one that there is."""
     Path("conf", "experiment", "grown.yaml").write_text(experiment)
