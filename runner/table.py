@@ -81,7 +81,7 @@ def render(experiment: str, overrides: Sequence[str], *, keep: bool = False, ext
         from runner.report.recorded.record import check_recordable
 
         check_recordable(experiment, scale, results, RECORD, overrides)
-    for said in unmeasured(experiment, shape, results):
+    for said in () if extend else unmeasured(experiment, shape, results):
         warn(said)
     shape = shape.restricted(results.columns, results.rows)
     summary = summarise(shape, results, published)

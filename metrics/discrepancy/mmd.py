@@ -129,9 +129,11 @@ class MMD(FrequencyMetric):
         super().__init__(context)
         features = whole_number("metric.mmd.features", features)
         if features * self.space.size > MOST_FEATURES:
+            most = MOST_FEATURES // self.space.size
+            fewer = f", or at most {most:,} features" if most else ""
             raise UnsupportedMetric(
                 f"mmd with {features:,} features of each of {self.space.size:,} states takes many seconds at "
-                f"each measurement; use mmd_exact, or at most {MOST_FEATURES // self.space.size:,} features"
+                f"each measurement; use mmd_exact{fewer}"
             )
         self.features = FeatureMap(
             self.space,

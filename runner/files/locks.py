@@ -116,7 +116,7 @@ class Lock:
                 silent = f"{lock_holders.LEASE_SECONDS:.0f} s in which this process gave no sign of life"
                 why = f"was taken over after {silent}"
             raise LockLostError(
-                f"The lock {self.path} {why}; this process writes no more results, repeat the command."
+                f"The lock {self.path} {why}; results that were not written yet are lost, repeat the command."
             )
 
     def _borrow(self, descriptor: int) -> None:

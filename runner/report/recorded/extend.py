@@ -54,23 +54,27 @@ def extended(
         )
     recorded = recorded_results(Results(()), folder)
     check_agreement(shape, recorded, str(folder))
-    places = dict.fromkeys((row, column) for row, column, _ in recorded.lines)
-    own = set(besides_scale(overrides))
+    own, new = set(besides_scale(overrides)), sorted({run.seed for run in results.runs})
     others = [line for line in overrides if line not in own]
+    plan = planned([*others, *with_seeds(manifest["overrides"], new)])
+    places = [place for row, column, _ in recorded.lines if recorded.planned(*(place := (row, column)))]
     for obstacles in (
-        _other_settings(manifest, results, overrides),
+        _other_settings(manifest, plan, overrides),
         _other_numbers(shape.restricted(results.columns, results.rows), recorded, places, results),
         _wrong_seeds(manifest, recorded, results),
+        _other_runs(plan, results),
     ):
         _refuse(folder, obstacles)
-    new = {(run.row, run.column) for run in results.runs}
-    held = planned([*others, *manifest["overrides"]]).runs if places.keys() - new else ()
-    first = {(run.row, run.column): replace(run, summary=None) for run in reversed(held)}
-    gone = (place for place in places if place not in new and place not in first)
+    there = {(run.row, run.column) for run in results.runs}
+    first = {place: plan.at(*place)[0] for place in dict.fromkeys(places) if plan.at(*place)}
+    runs = (
+        replace(run, summary=None, status="missing") for place, run in first.items() if place not in there
+    )
+    both = ExtendedResults((*results.runs, *runs), results.random_runs, recorded, manifest, results)
+    rows, columns = ({place[position] for place in places} for position in (0, 1))
+    _refuse(folder, needs_all_runs(shape.restricted({*columns, *plan.columns}, {*rows, *plan.rows}), both))
+    gone = (place for place in places if place not in there and place not in first)
     _refuse(folder, (f"no run of '{row}' in '{column}' is planned now" for row, column in gone))
-    runs = (*results.runs, *(run for place, run in first.items() if place not in new))
-    both = ExtendedResults(runs, results.random_runs, recorded, manifest, results)
-    _refuse(folder, needs_all_runs(shape.restricted(both.columns, both.rows), both))
     seeds = set[int]().union(*both.measured_seeds().values())
     return both, [*others, *with_seeds(manifest["overrides"], seeds)]
 
@@ -87,14 +91,14 @@ def _is_of_an_earlier_version(manifest: Mapping[str, Any]) -> bool:
     return not whole or (TUNINGS not in manifest and manifest["seconds"]["tuning"] > 0)
 
 
-def _other_settings(manifest: Mapping[str, Any], results: Results, overrides: Sequence[str]) -> Iterator[str]:
+def _other_settings(manifest: Mapping[str, Any], plan: Results, overrides: Sequence[str]) -> Iterator[str]:
     """Overrides that do more than choose runs, and settings of the task, that are not those of the record."""
     where = [line for line in overrides if line.startswith(("hydra.searchpath=", *SCALE))]
     both = manifest["overrides"], besides_scale(overrides)
     found = (_more_than_a_choice(manifest["experiment"], where, lines) for lines in both)
     keys = {key_of(line) for lines in found for line in lines}
     yield from differing(*([line for line in lines if key_of(line) in keys] for lines in both))
-    given = budget(results.runs[0].config)
+    given = budget(plan.runs[0].config)
     for key, value in manifest["budget"].items():
         if given.get(key) != value:
             yield f"its task.{key} is {value}, and that of this table {given.get(key)}"
@@ -123,11 +127,23 @@ def _other_numbers(
             yield f"this table has the metric {metric.metric}, which it lacks"
 
 
+def _other_runs(plan: Results, results: Results) -> Iterator[str]:
+    """Runs that are not those which the record's own overrides give for the same place and seed."""
+    ids = {(run.row, run.column, run.seed): run.run_id for run in plan.runs}
+    for run in results.runs:
+        if ids.get((run.row, run.column, run.seed), run.run_id) != run.run_id:
+            yield f"with its overrides '{run.row}' in '{run.column}' is another run"
+
+
 def _wrong_seeds(manifest: Mapping[str, Any], recorded: RecordedResults, results: Results) -> Iterator[str]:
     """Seeds that both have, or that are not done in every row and column."""
     runs, new = manifest["runs"], sorted({run.seed for run in results.runs})
     held = recorded.measured_seeds()
     both = {run.seed for run in results.runs if run.seed in held.get((run.row, run.column), ())}
+    for run in results.runs:  # some of the seeds there may have no finite value
+        place = run.row, run.column
+        if len(held.get(place, ())) < recorded.planned(*place) and run.seed in manifest["seeds"]:
+            both.add(run.seed)
     if both:
         word = "seed" if len(both) == 1 else "seeds"
         yield f"it has {word} {', '.join(map(str, sorted(both)))} already; give the new ones alone"

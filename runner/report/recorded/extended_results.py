@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,9 +40,9 @@ class ExtendedResults(Results):
             return self.recorded.known(*place)
         if not new or span is None:
             return new
-        before = [seed for seed in self.manifest["seeds"] if seed not in new][
-            : self.recorded.planned(row, column)
-        ]
+        before: Collection[int] = self.recorded.known(*place)
+        if not self.recorded.values(*place):  # an earlier record, which does not say of which seeds
+            before = [seed for seed in self.manifest["seeds"] if seed not in new][: len(before)]
         return _by_seed(dict.fromkeys(before, span.mean), new)
 
     def without_value(self, row: str, column: str, metric: str) -> int:

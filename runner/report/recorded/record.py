@@ -57,7 +57,9 @@ def manifest(
         **cost_of_runs(own),
         **{key: distinct(each[key] for each in manifests if key in each) for key in OF_ATTEMPTS},
     }
-    return merged(results.manifest, held) if isinstance(results, ExtendedResults) else held
+    if not isinstance(results, ExtendedResults):
+        return held
+    return merged(results.manifest, held) | {"budget": results.manifest["budget"]}
 
 
 def own_name(overrides: Sequence[str]) -> str | None:

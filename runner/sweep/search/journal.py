@@ -77,8 +77,8 @@ def asked_anew(path: Path, study: optuna.Study, wrong: Sequence[optuna.trial.Fro
         new.enqueue_trial(trial.params)
     with signals.deferred():
         warn(
-            f"the journal {path} has results of {len(wrong)} trials that differ from those of their runs; it "
-            f"was moved to {set_aside(path)}, and these trials are asked again."
+            f"the journal {path} has results of {len(wrong)} trials that their runs do not have (any more); "
+            f"it was moved to {set_aside(path)}, and these trials are asked again."
         )
         draft.rename(path)
     return _study(path, direction)

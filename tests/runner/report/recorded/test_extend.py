@@ -231,13 +231,28 @@ def test_what_needs_all_runs_is_refused(
 
 
 def test_a_row_that_would_be_lost_is_refused(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
-    """It has no job of its own, or none any more: the table of some rows would lack it."""
+    """It has no job of its own, or none any more: a table of the runs at hand would lack it."""
+    assert command("seed=0,1,2", "output_root=all", "--record") == 0
+    changed(EXPERIMENT.replace("    - {row: DULA, sampler: dula, sampler.step_size: 20}\n", ""))
+    said = refused(command, capsys, "seed=3,4", "row=DMALA")
+    assert said == "no run of 'DULA' in 'two' is planned now"
+    shutil.rmtree(RECORD)
     changed(EXPERIMENT.replace("role: draws}", f"role: draws}}\n{EXACT}"))
     assert command("seed=0,1,2", "output_root=all", "--record") == 0
-    shutil.rmtree("all")
-    shutil.copytree("late", "all")
     said = refused(command, capsys, "seed=3,4", "row=DMALA")
-    assert said == "no run of 'expected' in 'two' is planned now"
+    assert said == "its row 'expected' has exact values of other rows' runs"
+
+
+def test_what_another_choice_puts_in_the_same_place_is_refused(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No column tells the step sizes apart, and both only choose among the runs."""
+    changed(EXPERIMENT.replace("sampler.step_size: 20}", "sampler.step_size: [10, 20]}"))
+    words = ("seed=0,3", "row=DULA", "sampler.step_size=10")
+    finished(Path("all"), *SWEEP, *words, f"--config-dir={Path.cwd() / 'conf'}")
+    assert command("seed=0", "row=DULA", "sampler.step_size=20", "output_root=all", "--record") == 0
+    said = refused(command, capsys, "seed=3", *words[1:])
+    assert said == "with its overrides 'DULA' in 'two' is another run"
 
 
 def changed(experiment: str) -> None:

@@ -56,7 +56,7 @@ def test_a_search_whose_runs_are_gone_computes_them(call: Call) -> None:
     shutil.rmtree("outputs/runs")
     again = call(*two)
     assert (again.status, again.out) == (0, whole.out)
-    assert "has results of 2 trials that differ from those of their runs" in again.err
+    assert "has results of 2 trials that their runs do not have (any more)" in again.err
 
 
 def test_a_search_whose_metric_is_better_the_other_way_is_another_one(
