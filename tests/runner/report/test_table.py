@@ -500,13 +500,13 @@ def test_two_runs_of_one_place_and_seed_are_refused(shape: TableShape, tmp_path:
     other.config.sampler = {"name": "gibbs"}
     other.config.task.steps = 60
     said = r"row 'A' has two runs of seed 1 in the column 'eight', which differ in sampler \(A, gibbs\), "
-    with pytest.raises(UserError, match=said + r"task.steps \(50, 60\); a row of the sweep with another"):
+    with pytest.raises(UserError, match=said + r"task.steps \(50, 60\); give a row of the sweep"):
         gather("small", shape, [first, other], store)
     assert len(gather("small", shape, [first, replace(other, row="B")], store).runs) == 4
     lists = replace(more, run_ids={1: "another"}, config=first.config.copy())
     lists.config.metric = {"ess": {"_target_": "metrics.ESS"}, "kl": {"_target_": "metrics.KL"}}
     first.config.metric = {"tv": {"_target_": "metrics.TV"}}
-    said = r"differ in metric \(tv, ess and kl\); .* unless a list .* in quotes: \"\[tv,ess\]\"\.$"
+    said = r"differ in metric \(tv, ess and kl\); .* or quote a list .*: \"\[tv,ess\]\"\.$"
     with pytest.raises(UserError, match=said):
         gather("small", shape, [first, lists], store)
 
