@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from runner.config.choices import LABEL
-from runner.config.experiments.changing_overrides import GROUPS, changing_overrides
 from runner.execution.errors import UserError
 from runner.execution.override_values import key_of
 from runner.files.atomic_files import read_json
 from runner.report.budget import budget
-from runner.report.page.kept_overrides import SCALE, besides_scale, differing
+from runner.report.page.kept_overrides import besides_scale, differing
 from runner.report.recorded.agreement import check_agreement
 from runner.report.recorded.extendable import needs_all_runs
 from runner.report.recorded.extended_results import ExtendedResults
@@ -59,10 +58,9 @@ def extended(
     plan = planned([*others, *with_seeds(manifest["overrides"], new)])
     places = [place for row, column, _ in recorded.lines if recorded.planned(*(place := (row, column)))]
     for obstacles in (
-        _other_settings(manifest, plan, overrides),
+        _other_settings(manifest, plan, results, overrides),
         _other_numbers(shape.restricted(results.columns, results.rows), recorded, places, results),
         _wrong_seeds(manifest, recorded, results),
-        _other_runs(plan, results),
     ):
         _refuse(folder, obstacles)
     there = {(run.row, run.column) for run in results.runs}
@@ -91,27 +89,25 @@ def _is_of_an_earlier_version(manifest: Mapping[str, Any]) -> bool:
     return not whole or (TUNINGS not in manifest and manifest["seconds"]["tuning"] > 0)
 
 
-def _other_settings(manifest: Mapping[str, Any], plan: Results, overrides: Sequence[str]) -> Iterator[str]:
-    """Overrides that do more than choose runs, and settings of the task, that are not those of the record."""
-    where = [line for line in overrides if line.startswith(("hydra.searchpath=", *SCALE))]
-    both = manifest["overrides"], besides_scale(overrides)
-    found = (_more_than_a_choice(manifest["experiment"], where, lines) for lines in both)
-    keys = {key_of(line) for lines in found for line in lines}
-    yield from differing(*([line for line in lines if key_of(line) in keys] for lines in both))
+def _other_settings(
+    manifest: Mapping[str, Any], plan: Results, results: Results, overrides: Sequence[str]
+) -> Iterator[str]:
+    """What makes runs others than those which the record's overrides give now, or gave when it was made."""
+    ids = {(run.row, run.column, run.seed): run.run_id for run in plan.runs}
+    other = [
+        run for run in results.runs if ids.get((run.row, run.column, run.seed), run.run_id) != run.run_id
+    ]
+    if other:
+        then, now = (
+            [line for line in lines if key_of(line) not in (SEED, LABEL)]
+            for lines in (manifest["overrides"], besides_scale(overrides))
+        )
+        yield from differing(then, now)
+        yield f"with its overrides '{other[0].row}' in '{other[0].column}' is another run"
     given = budget(plan.runs[0].config)
     for key, value in manifest["budget"].items():
         if given.get(key) != value:
             yield f"its task.{key} is {value}, and that of this table {given.get(key)}"
-
-
-def _more_than_a_choice(experiment: str, where: Sequence[str], overrides: Sequence[str]) -> list[str]:
-    """Those of `overrides` that do more than choose seeds, rows and columns."""
-    others = [line for line in overrides if key_of(line) not in (SEED, LABEL)]
-    try:
-        changing = changing_overrides(experiment, [*where, *overrides])
-    except UserError:  # a row that a record names may have another label today
-        return others
-    return [line for line in others if key_of(line).split(".")[0] not in GROUPS or line in changing]
 
 
 def _other_numbers(
@@ -125,14 +121,6 @@ def _other_numbers(
     for metric in shape.metrics:
         if metric.metric not in metrics:
             yield f"this table has the metric {metric.metric}, which it lacks"
-
-
-def _other_runs(plan: Results, results: Results) -> Iterator[str]:
-    """Runs that are not those which the record's own overrides give for the same place and seed."""
-    ids = {(run.row, run.column, run.seed): run.run_id for run in plan.runs}
-    for run in results.runs:
-        if ids.get((run.row, run.column, run.seed), run.run_id) != run.run_id:
-            yield f"with its overrides '{run.row}' in '{run.column}' is another run"
 
 
 def _wrong_seeds(manifest: Mapping[str, Any], recorded: RecordedResults, results: Results) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What a round of a ladder on an RBM costs beside as many steps of its kernel alone, all compiled.
 
-The records of `rbm_tempering` compare at equal evaluations; with these ratios they compare at equal seconds.
+The records of `rbm_tempering` compare at equal evaluations; these ratios say what that is in seconds.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ def test_what_another_choice_puts_in_the_same_place_is_refused(
     finished(Path("all"), *SWEEP, *words, f"--config-dir={Path.cwd() / 'conf'}")
     assert command("seed=0", "row=DULA", "sampler.step_size=20", "output_root=all", "--record") == 0
     said = refused(command, capsys, "seed=3", *words[1:])
-    assert said == "with its overrides 'DULA' in 'two' is another run"
+    assert said == "it has sampler.step_size=20, and this table sampler.step_size=10"
 
 
 def changed(experiment: str) -> None:
